@@ -1,0 +1,83 @@
+# Everything that is done with this tree. Each target does the set-up that it needs; that takes
+# no time when nothing has changed. PYTHON=/path/to/python3 chooses the interpreter.
+
+SHELL := /bin/bash
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH MAKELEVEL
+
+PYTHON ?=
+export PYTHON
+
+setup := deploy/setup
+bin := .venv/bin
+# Further arguments: make test ARGS='-k islands', make run ARGS='--port 7001'
+ARGS ?=
+# How many processes pytest uses: make test JOBS=0 runs all in one.
+JOBS ?= auto
+
+.PHONY: help setup run test lint format typecheck protolint unit nightly bench protos \
+	protos-release lock upgrade clean distclean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
+
+setup: ## Make .venv with everything for development
+	@$(setup)/system-packages test
+	@$(setup)/environment development
+
+run: ## Serve a table of Eastern Wonders on this machine
+	@$(setup)/environment run
+	$(bin)/tableturn serve --data .data/ --open eastern-wonders $(ARGS)
+
+test: lint ## Lint, then all tests but the nightly ones
+	@$(setup)/environment protos
+	$(bin)/python -m pytest -n $(JOBS) $(ARGS)
+
+unit: setup ## The tests that start no other parts, without lint
+	$(bin)/python -m pytest -m 'not nightly and not e2e' $(ARGS)
+
+lint: setup protolint ## Style, types, protos and the direction of imports
+	$(bin)/ruff check --quiet .
+	$(bin)/ruff format --quiet --check .
+	$(bin)/mypy
+	$(bin)/lint-imports --no-logo
+
+# Compared with the last release, if protos/released.binpb (make protos-release) is there.
+protolint: setup
+	$(bin)/buf lint
+	@if [ -f protos/released.binpb ]; then \
+	  echo '$(bin)/buf breaking --against protos/released.binpb'; \
+	  $(bin)/buf breaking --against protos/released.binpb; \
+	fi
+
+format: setup ## Format the Python code and sort its imports
+	$(bin)/ruff check --quiet --fix-only .
+	$(bin)/ruff format .
+
+nightly: setup ## The long tests
+	@$(setup)/environment protos
+	HYPOTHESIS_PROFILE=nightly $(bin)/python -m pytest -n $(JOBS) -m nightly --timeout 3600 $(ARGS) \
+	  || [ $$? -eq 5 ] # there may be none
+
+bench: setup ## Measure what benchmarks/ measures
+	$(bin)/python -m benchmarks $(ARGS)
+
+protos: ## Generate the Python code of protos/
+	$(setup)/generate-protos
+
+protos-release: setup ## Remember the protos as released: later ones must stay compatible
+	$(bin)/buf build --output protos/released.binpb
+
+lock: ## Write the lock files after a change of dependencies
+	$(setup)/lock
+
+upgrade: ## Write the lock files with the newest versions
+	$(setup)/lock --upgrade
+
+clean: ## Remove what builds and tests leave
+	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -not -path './.venv/*' -not -path './.tools/*' -prune -exec rm -rf {} +
+
+distclean: clean ## Remove the environments too, but never the tables in .data
+	rm -rf .venv .tools

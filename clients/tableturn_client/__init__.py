@@ -1,0 +1,73 @@
+"""The Tableturn client: SDK and command line.
+
+    import asyncio, tableturn_client
+
+    async def main():
+        async with tableturn_client.connect("127.0.0.1:7430") as client:
+            new = await client.new_table("free-table", seats=1, start_when_full=True)
+            seat = await new.table.take_seat("Ann")
+            await seat.act(confirm=True)
+
+    asyncio.run(main())
+
+`tableturn_client.sync` has the same without `await`. Views are the messages of `tableturn.v1`
+(`tableturn_client.messages`); errors are the tree in `tableturn_client.errors`.
+"""
+
+from tableturn_client import errors, messages
+from tableturn_client.actions import Expansion, expand, pick, to_action, to_text, usage
+from tableturn_client.address import DEFAULT_SERVER
+from tableturn_client.client import Client, ComponentSet, NewTable, Takeback, connect
+from tableturn_client.errors import TableturnError
+from tableturn_client.events import (
+    Change,
+    Disconnected,
+    Event,
+    Fresh,
+    Reconnected,
+    ResumePoint,
+    Snapshot,
+    SnapshotReason,
+    Stale,
+)
+from tableturn_client.handles import Asked, Done, Seat, Table
+from tableturn_client.tokens import new_request_id, new_token, token_sha256
+from tableturn_client.watching import Watch
+from tableturn_client.wire import Clock, Retry
+
+__all__ = [
+    "DEFAULT_SERVER",
+    "Asked",
+    "Change",
+    "Client",
+    "Clock",
+    "ComponentSet",
+    "Disconnected",
+    "Done",
+    "Event",
+    "Expansion",
+    "Fresh",
+    "NewTable",
+    "Reconnected",
+    "ResumePoint",
+    "Retry",
+    "Seat",
+    "Snapshot",
+    "SnapshotReason",
+    "Stale",
+    "Table",
+    "TableturnError",
+    "Takeback",
+    "Watch",
+    "connect",
+    "errors",
+    "expand",
+    "messages",
+    "new_request_id",
+    "new_token",
+    "pick",
+    "to_action",
+    "to_text",
+    "token_sha256",
+    "usage",
+]

@@ -1,0 +1,1 @@
+"""The Tableturn service: rules, tables, store and the gRPC front."""

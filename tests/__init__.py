@@ -1,0 +1,1 @@
+"""Tests of Tableturn; the folders mirror those of the source."""

@@ -1,0 +1,1 @@
+"""Tests of the project itself: generated code, packaging, committed files."""
