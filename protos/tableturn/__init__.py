@@ -1,0 +1,1 @@
+"""Tableturn's wire format and notation, shared by service and clients."""

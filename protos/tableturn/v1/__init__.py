@@ -1,0 +1,1 @@
+"""Messages and services of the first protocol version, generated from the .proto files."""
