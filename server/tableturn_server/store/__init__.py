@@ -1,0 +1,75 @@
+"""The store: Redis or Valkey, embedded or external, with tables, their logs, and wake-ups.
+
+    async with open_store(data=Path(".data")) as store:
+        result = await store.tables.commit(table_id, based_on, request, write)
+
+What is not named here is private to the package.
+"""
+
+from .binary import Binary, find_binary
+from .check import Problem, Severity, check_store
+from .datadir import measure_fsync
+from .embedded import EmbeddedValkey
+from .endpoint import Endpoint
+from .errors import StoreError, StoreFull, StoreRefused, StoreUnavailable
+from .hub import Signal, Watcher, WatchHub
+from .opening import Store, open_store
+from .records import (
+    CommitResult,
+    Committed,
+    Conflict,
+    CreateResult,
+    Exists,
+    Known,
+    Listed,
+    LogRecord,
+    Missing,
+    Page,
+    Request,
+    Reused,
+    Snapshot,
+    Stored,
+    Unchanged,
+    Write,
+)
+from .resp import Connection, Script
+from .tables import TableStore
+
+__all__ = [
+    "Binary",
+    "CommitResult",
+    "Committed",
+    "Conflict",
+    "Connection",
+    "CreateResult",
+    "EmbeddedValkey",
+    "Endpoint",
+    "Exists",
+    "Known",
+    "Listed",
+    "LogRecord",
+    "Missing",
+    "Page",
+    "Problem",
+    "Request",
+    "Reused",
+    "Script",
+    "Severity",
+    "Signal",
+    "Snapshot",
+    "Store",
+    "StoreError",
+    "StoreFull",
+    "StoreRefused",
+    "StoreUnavailable",
+    "Stored",
+    "TableStore",
+    "Unchanged",
+    "WatchHub",
+    "Watcher",
+    "Write",
+    "check_store",
+    "find_binary",
+    "measure_fsync",
+    "open_store",
+]

@@ -1,0 +1,68 @@
+"""The names of the store's keys and channels.
+
+All keys of a table share one hash tag, `tt:{ID}:...`, and so one slot of a cluster: one script
+may touch them all. Indexes are sharded and can be rebuilt from the tables.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+
+INDEX_SHARDS = 16
+"""How many sorted sets the index of tables is spread over. Changing it needs a rebuild."""
+
+TABLES_PATTERN = "tt:{*}:table"
+
+# Ids end up in keys, channels and log lines: no braces, blanks or glob characters.
+_TABLE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_LONGEST_PRINCIPAL = 200
+
+
+def check_table_id(table_id: str) -> str:
+    """Return the id; a ValueError if it could not be the id of a table."""
+    if not _TABLE_ID.fullmatch(table_id):
+        raise ValueError("a table id has 1 to 64 letters, digits, '.', '_' or '-'")
+    return table_id
+
+
+def table(table_id: str) -> str:
+    """The hash with the fields rev, change, blob and listed."""
+    return f"tt:{{{check_table_id(table_id)}}}:table"
+
+
+def log(table_id: str) -> str:
+    """The stream of log entries, ids `REVISION-0`."""
+    return f"tt:{{{check_table_id(table_id)}}}:log"
+
+
+def snaps(table_id: str) -> str:
+    """The hash of snapshots by turn."""
+    return f"tt:{{{check_table_id(table_id)}}}:snaps"
+
+
+def seen(table_id: str, principal: str) -> str:
+    """The list of a principal's last requests with their outcomes."""
+    if len(principal) > _LONGEST_PRINCIPAL:
+        raise ValueError(f"a principal has at most {_LONGEST_PRINCIPAL} characters")
+    return f"tt:{{{check_table_id(table_id)}}}:seen:{principal}"
+
+
+def wake(table_id: str) -> str:
+    """The channel on which a new revision is announced."""
+    return f"tt:{{{check_table_id(table_id)}}}:wake"
+
+
+def id_of(key: str) -> str:
+    """The table id in a table's key or channel."""
+    return key[key.index("{") + 1 : key.index("}")]
+
+
+def index(shard: int) -> str:
+    """The sorted set of table ids of one shard; the score is the time of creation in ms."""
+    return f"tt:index:{{{shard}}}"
+
+
+def index_of(table_id: str) -> str:
+    """The shard that lists a table: a stable hash, the same in every process and version."""
+    return index(zlib.crc32(check_table_id(table_id).encode()) % INDEX_SHARDS)

@@ -1,0 +1,34 @@
+-- Puts a whole table into the store, or nothing: an import, or a table of another store.
+-- KEYS: table, log, snaps, seen
+-- ARGV: 1 revision, 2 change id, 3 blob, 4 time of creation, 5 digest of the request id or '',
+--       6 digest of its body, 7 outcome, 8 number of log entries, 9 number of snapshots,
+--       then revision, change id, entry of each log entry, then turn, snapshot of each snapshot
+local request = ARGV[5]
+if request ~= '' then
+  for _, known in ipairs(redis.call('LRANGE', KEYS[4], 0, -1)) do
+    if string.sub(known, 1, 16) == request then
+      if string.sub(known, 17, 32) ~= ARGV[6] then return {'reused'} end
+      local blank = string.find(known, ' ', 33, true)
+      return {'known', string.sub(known, 33, blank - 1), string.sub(known, blank + 1)}
+    end
+  end
+end
+local state = redis.call('HMGET', KEYS[1], 'rev', 'change', 'blob')
+if state[1] then return {'conflict', state[1], state[2], state[3]} end
+redis.call('HLEN', KEYS[3])
+
+-- The caller has checked that the revisions ascend: if the first is accepted, all are.
+local at = 10
+for _ = 1, tonumber(ARGV[8]) do
+  redis.call('XADD', KEYS[2], ARGV[at] .. '-0', 'e', ARGV[at + 2], 'c', ARGV[at + 1])
+  at = at + 3
+end
+redis.call('HSET', KEYS[1], 'rev', ARGV[1], 'change', ARGV[2], 'blob', ARGV[3], 'listed', ARGV[4])
+for _ = 1, tonumber(ARGV[9]) do
+  redis.call('HSET', KEYS[3], ARGV[at], ARGV[at + 1])
+  at = at + 2
+end
+if request ~= '' then
+  redis.call('LPUSH', KEYS[4], request .. ARGV[6] .. ARGV[1] .. ' ' .. ARGV[7])
+end
+return {'committed'}

@@ -1,0 +1,266 @@
+"""The tables in the store: every change is one call, decided inside the store (cases S6, S8, D6).
+
+A decision made in this process is only a proposal: it names the revision that it rests on, and
+the commit script either carries it out as a whole or says what is there instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+
+from . import keys
+from .errors import StoreError
+from .index import TableIndex
+from .link import Reply
+from .records import (
+    CommitResult,
+    Committed,
+    Conflict,
+    CreateResult,
+    Exists,
+    Known,
+    LogRecord,
+    Missing,
+    Page,
+    Request,
+    Reused,
+    Snapshot,
+    Stored,
+    Unchanged,
+    Write,
+)
+from .resp import Argument, Connection, Script
+
+_HERE = files(__package__)
+_COMMIT = Script(_HERE.joinpath("commit.lua").read_text("utf-8"))
+_RESTORE = Script(_HERE.joinpath("restore.lua").read_text("utf-8"))
+
+
+class TableStore:
+    """Reads and changes tables. Every method may raise StoreUnavailable, StoreFull, StoreError.
+
+    An answer of `commit`, `create` or `restore` follows durability: what is told here survives
+    a crash of the store.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._index = TableIndex(connection)
+
+    # -- changes ---------------------------------------------------------------------------
+
+    async def commit(
+        self, table_id: str, based_on: int, request: Request | None, write: Write | None
+    ) -> CommitResult:
+        """Carry out a change that was decided on revision `based_on`.
+
+        Asked in this order: was this request answered before (Known, Reused), is there such a
+        table (Missing), is its revision still `based_on` (else Conflict with the fresh state).
+        Without `write` nothing is changed: Unchanged confirms that a refusal rests on the
+        current revision (case S9). With it, state, one log entry and the outcome are written as
+        revision `based_on + 1`, or nothing at all.
+        """
+        if based_on < 1:
+            raise ValueError("a change is based on a revision of 1 or more; see create()")
+        reply = await self._decide(table_id, based_on, request, write, "")
+        match reply[0]:
+            case b"committed":
+                return Committed(based_on + 1)
+            case b"conflict":
+                return Conflict(_stored(reply[1:]))
+            case b"unchanged":
+                return Unchanged(based_on)
+            case b"missing":
+                return Missing()
+            case _:
+                return _seen(reply)
+
+    async def create(
+        self, table_id: str, request: Request | None, write: Write, *, created_ms: int
+    ) -> CreateResult:
+        """Make a new table of revision 1. `created_ms` (Unix time) is its place in the index.
+
+        A repeated request finds its outcome only under the same table id: derive the id from
+        the principal and the request id.
+        """
+        # The index comes first: an id too many does no harm, a table that nobody finds does.
+        await self._index.put(table_id, created_ms)
+        reply = await self._decide(table_id, 0, request, write, str(created_ms))
+        match reply[0]:
+            case b"committed":
+                return Committed(1)
+            case b"conflict":
+                return Exists(_stored(reply[1:]))
+            case _:
+                return _seen(reply)
+
+    async def restore(
+        self,
+        table_id: str,
+        stored: Stored,
+        entries: Sequence[LogRecord],
+        snapshots: Sequence[Snapshot],
+        request: Request | None,
+        *,
+        outcome: bytes = b"",
+        created_ms: int,
+    ) -> CreateResult:
+        """Put a whole table into the store: state, log and snapshots, or nothing.
+
+        The entries' revisions ascend without a gap up to `stored.revision` (ValueError
+        otherwise). Refuses with Exists if there is a table of this id.
+        """
+        first = stored.revision - len(entries) + 1
+        if first < 1 or any(record.revision != first + n for n, record in enumerate(entries)):
+            raise ValueError("log entries must end at the table's revision and have no gap")
+        await self._index.put(table_id, created_ms)
+        digest, body = request.digests() if request else (b"", b"")
+        args: list[Argument] = [stored.revision, stored.change_id, stored.blob, created_ms]
+        args += [digest, body, outcome, len(entries), len(snapshots)]
+        for record in entries:
+            args += [record.revision, record.change_id, record.entry]
+        for snapshot in snapshots:
+            args += [snapshot.turn, snapshot.blob]
+        reply = await self._durably(_RESTORE, _keys_of(table_id, request), args)
+        match reply[0]:
+            case b"committed":
+                return Committed(stored.revision)
+            case b"conflict":
+                return Exists(_stored(reply[1:]))
+            case _:
+                return _seen(reply)
+
+    def publish(self, table_id: str, revision: int) -> None:
+        """Wake the watchers of all processes. Call it after the commit was answered.
+
+        Nothing waits for it and it may be lost: watchers look for themselves every few seconds.
+        """
+        self._connection.send("PUBLISH", keys.wake(table_id), revision)
+
+    async def _decide(
+        self,
+        table_id: str,
+        based_on: int,
+        request: Request | None,
+        write: Write | None,
+        listed: str,
+    ) -> Reply:
+        digest, body = request.digests() if request else (b"", b"")
+        args: list[Argument] = [based_on, based_on + 1, digest, body]
+        if write is None:
+            args += ["confirm", b"", b"", b"", b"", b"", b"", listed]
+            return await _COMMIT(self._connection, _keys_of(table_id, request), args)
+        args += ["write", write.blob, write.entry, write.outcome, write.change_id]
+        if write.snapshot is None:
+            args += [b"", b""]
+        else:
+            args += [write.snapshot.turn, write.snapshot.blob]
+        args.append(listed)
+        return await self._durably(_COMMIT, _keys_of(table_id, request), args)
+
+    async def _durably(self, script: Script, names: list[str], args: list[Argument]) -> Reply:
+        """Run a script that writes; return its answer when that is durable.
+
+        One node with `appendfsync always` answers after the fsync, so there is nothing to wait
+        for. On a cluster, EVALSHA and WAIT have to go in one pipeline on one connection, here
+        and nowhere else, and for replayed outcomes too.
+        """
+        return await script(self._connection, names, args)
+
+    # -- reading ---------------------------------------------------------------------------
+
+    async def load(self, table_id: str) -> Stored | None:
+        """Return the table's current state, or None if there is none."""
+        reply = await self._connection.call("HMGET", keys.table(table_id), "rev", "change", "blob")
+        return None if reply[0] is None else _stored(reply)
+
+    async def revision(self, table_id: str) -> tuple[int, str] | None:
+        """Return the table's revision and that change's id."""
+        return (await self.revisions([table_id]))[0]
+
+    async def revisions(self, table_ids: Sequence[str]) -> list[tuple[int, str] | None]:
+        """Return (revision, change id) of each table in one round trip, None for the missing."""
+        replies = await self._connection.pipeline(
+            [("HMGET", keys.table(table_id), "rev", "change") for table_id in table_ids]
+        )
+        found: list[tuple[int, str] | None] = []
+        for reply in replies:
+            if isinstance(reply, StoreError):
+                raise reply
+            found.append(None if reply[0] is None else (int(reply[0]), reply[1].decode()))
+        return found
+
+    async def log(
+        self, table_id: str, after_revision: int, limit: int, until: int | None = None
+    ) -> list[LogRecord]:
+        """Return up to `limit` log entries of revisions after `after_revision`, oldest first.
+
+        `until` is the last revision wanted. Never more than asked for: page through long logs.
+        """
+        last = "+" if until is None else f"{until}-0"
+        reply = await self._connection.call(
+            "XRANGE", keys.log(table_id), f"({after_revision}-0", last, "COUNT", limit
+        )
+        return [_record(entry) for entry in reply]
+
+    async def log_tail(self, table_id: str, limit: int) -> list[LogRecord]:
+        """Return the last `limit` log entries, oldest first."""
+        reply = await self._connection.call(
+            "XREVRANGE", keys.log(table_id), "+", "-", "COUNT", limit
+        )
+        return [_record(entry) for entry in reversed(reply)]
+
+    async def snapshot(self, table_id: str, turn: int) -> bytes | None:
+        """Return the snapshot taken at exactly this turn."""
+        blob = await self._connection.call("HGET", keys.snaps(table_id), turn)
+        return None if blob is None else bytes(blob)
+
+    async def nearest_snapshot(self, table_id: str, turn: int) -> Snapshot | None:
+        """Return the newest snapshot of this turn or before it: where a takeback begins."""
+        turns = await self._connection.call("HKEYS", keys.snaps(table_id))
+        best = max((at for at in map(int, turns) if at <= turn), default=None)
+        blob = None if best is None else await self.snapshot(table_id, best)
+        return None if best is None or blob is None else Snapshot(best, blob)
+
+    # -- the index -------------------------------------------------------------------------
+
+    async def list_tables(self, cursor: str = "", limit: int = 50) -> Page:
+        """Return a page of the index, newest tables first; see `TableIndex.list_tables`."""
+        return await self._index.list_tables(cursor, limit)
+
+    async def index_put(self, table_id: str, created_ms: int) -> None:
+        """List a table in the index; `create` and `restore` do it themselves."""
+        await self._index.put(table_id, created_ms)
+
+    async def rebuild_index(self) -> int:
+        """List every table of the store again; return how many there are."""
+        return await self._index.rebuild()
+
+
+def _keys_of(table_id: str, request: Request | None) -> list[str]:
+    principal = request.principal if request else ""
+    return [
+        keys.table(table_id),
+        keys.log(table_id),
+        keys.snaps(table_id),
+        keys.seen(table_id, principal),
+    ]
+
+
+def _stored(fields: Sequence[bytes]) -> Stored:
+    return Stored(int(fields[0]), fields[1].decode(), fields[2])
+
+
+def _seen(reply: Reply) -> Known | Reused:
+    if reply[0] == b"known":
+        return Known(int(reply[1]), reply[2])
+    if reply[0] == b"reused":
+        return Reused()
+    raise StoreError(f"the commit script answered {reply[0]!r}")
+
+
+def _record(entry: Reply) -> LogRecord:
+    identity, fields = entry
+    pairs = dict(zip(fields[::2], fields[1::2], strict=True))
+    return LogRecord(int(identity.partition(b"-")[0]), pairs[b"c"].decode(), pairs[b"e"])
