@@ -1,0 +1,1 @@
+"""The games: pure, without I/O and without a clock."""

@@ -1,0 +1,1 @@
+"""What games share: cubes, merchants, islands, harbour, frontier, bonus."""

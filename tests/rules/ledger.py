@@ -1,0 +1,99 @@
+"""The cubes in play, and what each action does to them, read from views alone.
+
+Kept apart from the rules under test: an action's effect is what the rule book
+says about what the players see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tableturn_server.rules.actions import (
+    Action,
+    BonusKind,
+    BuildOutpost,
+    ClaimTile,
+    Harvest,
+    ReturnCubes,
+    Trade,
+    Upgrade,
+)
+from tableturn_server.rules.mechanics.cubes import CubesView
+from tableturn_server.rules.views import GameView
+
+Counts = tuple[int, ...]
+"""Cubes of each colour; negative where the supply got some back."""
+
+NONE: Counts = (0, 0, 0, 0)
+YELLOW: Counts = (1, 0, 0, 0)
+RED: Counts = (0, 1, 0, 0)
+
+
+def counts(seen: CubesView | None) -> Counts:
+    return (seen.yellow, seen.red, seen.green, seen.brown) if seen else NONE
+
+
+def add(*bundles: Counts) -> Counts:
+    return tuple(map(sum, zip(*bundles, strict=True))) if bundles else NONE
+
+
+def times(bundle: Counts, number: int) -> Counts:
+    return tuple(count * number for count in bundle)
+
+
+def minus(bundle: Counts) -> Counts:
+    return times(bundle, -1)
+
+
+def in_play(see: GameView) -> Counts:
+    """The cubes in holds, on tiles and in starting piles: all that aren't in the supply."""
+    lying = see.islands.tiles if see.islands else ()
+    return add(
+        NONE,
+        *(counts(player.hold) for player in see.players),
+        *(counts(tile.cubes) for tile in lying),
+        *(counts(pile) for pile in see.piles),
+    )
+
+
+def eastern_wonders(see: GameView, seat: int, action: Action, answers: bool) -> Counts:
+    """What an action brings into play, by EW-11 to EW-22. `answers`: it waits for others (EW-R10).
+
+    Moving (EW-11), paying owners (EW-12), picking up (EW-13) and the starting
+    piles (EW-08) only shift cubes between holds, tiles and piles.
+    """
+    assert see.islands is not None
+    assert see.harbour is not None
+    me = see.players[seat - 1]
+    here = next((tile for tile in see.islands.tiles if tile.tile == me.boat), None)
+    match action:
+        case BuildOutpost(paid):
+            return minus(paid)
+        case ReturnCubes(returned):
+            return NONE if answers else minus(returned)
+        case Upgrade(color):
+            one = tuple(int(color == number) for number in range(1, 5))
+            return add(minus(one), (0, *one[:3]))
+        case Trade(number):
+            assert here is not None
+            return times(add(counts(here.gain), minus(counts(here.cost))), number)
+        case ClaimTile():
+            port = next(port for port in see.harbour.ports if port.tile == me.boat)
+            assert port.victory_tile is not None
+            return minus(counts(port.victory_tile.cost))
+        case Harvest():
+            reds = sum(1 for tile in me.bonuses if tile.kind == BonusKind.HARVEST)
+            return add(times(YELLOW, 2), times(RED, reds))
+    return NONE
+
+
+def nothing(see: GameView, seat: int, action: Action, answers: bool) -> Counts:
+    """A game without cubes."""
+    return NONE
+
+
+LEDGERS: dict[str, Callable[[GameView, int, Action, bool], Counts]] = {
+    "eastern-wonders": eastern_wonders,
+    "free-table": nothing,
+}
+"""For each game: what an action brings into play."""
