@@ -17,7 +17,7 @@ ARGS ?=
 JOBS ?= auto
 
 .PHONY: help setup run test lint format typecheck protolint unit nightly bench protos \
-	protos-release lock upgrade clean distclean
+	clauses rules-docs protos-release lock upgrade clean distclean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -65,6 +65,12 @@ bench: setup ## Measure what benchmarks/ measures
 
 protos: ## Generate the Python code of protos/
 	$(setup)/generate-protos
+
+clauses: setup ## Which test proves which clause of the rules
+	@$(bin)/python -m tests.clause_report
+
+rules-docs: setup ## Write docs/rules/ from the rules' own texts
+	$(bin)/python -m tableturn_server.rules.texts docs/rules
 
 protos-release: setup ## Remember the protos as released: later ones must stay compatible
 	$(bin)/buf build --output protos/released.binpb

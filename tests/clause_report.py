@@ -1,7 +1,7 @@
 """Which test proves which clause of the rules: `python -m tests.clause_report`.
 
-The clauses are listed in `tests/rules/clauses/`, one to a line with a few words.
-The tests name them: `@pytest.mark.clause("EW-14", "EW-15")`.
+The clauses are those of `tableturn_server.rules.texts`; the tests name them:
+`@pytest.mark.clause("EW-14", "EW-15")`.
 """
 
 from __future__ import annotations
@@ -10,19 +10,18 @@ import ast
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import shorten
+
+from tableturn_server.rules.catalog import GAMES
+from tableturn_server.rules.texts import rules_text
 
 TESTS = Path(__file__).parent
-LISTS = TESTS / "rules" / "clauses"
+WIDTH = 100
 
 
 def listed() -> dict[str, str]:
-    """Every clause, with a few words on what it says."""
-    found: dict[str, str] = {}
-    for file in sorted(LISTS.glob("*.txt")):
-        for line in file.read_text("utf-8").splitlines():
-            clause, _, words = line.partition(" ")
-            found[clause] = words
-    return found
+    """Every clause of every game, with what it says."""
+    return {clause.id: clause.text for game in GAMES for clause in rules_text(game).clauses}
 
 
 def proved() -> dict[str, list[str]]:
@@ -50,7 +49,7 @@ def report() -> Iterator[str]:
     clauses = listed()
     for clause, words in clauses.items():
         if clause in tests:
-            yield f"{clause}  {words}"
+            yield shorten(f"{clause}  {words}", WIDTH, placeholder="…")
             yield from (f"    {test}" for test in tests[clause])
     missing = [clause for clause in clauses if clause not in tests]
     yield f"{len(clauses) - len(missing)} of {len(clauses)} clauses have a test"

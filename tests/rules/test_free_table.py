@@ -161,6 +161,7 @@ def table_of(seats: int = 3, **given: str) -> Table:
 # ---------------------------------------------------------------- turn order
 
 
+@pytest.mark.clause("FT-01", "FT-02")
 def test_each_seat_has_one_turn_a_round_clockwise_from_the_first_seat() -> None:
     table = table_of(3, first_seat="2")
     assert table.seats_asked_in_turn(6) == [2, 3, 1, 2, 3, 1]
@@ -173,6 +174,7 @@ def test_each_seat_has_one_turn_a_round_clockwise_from_the_first_seat() -> None:
     ]
 
 
+@pytest.mark.clause("FT-01")
 def test_an_ordinary_press_ends_the_turn_with_nothing_staged() -> None:
     table = table_of()
     prompt = table.prompt(1)
@@ -182,11 +184,13 @@ def test_an_ordinary_press_ends_the_turn_with_nothing_staged() -> None:
     assert prompt.label == "end the turn"
 
 
+@pytest.mark.clause("FT-02")
 def test_reversed_order_turns_round_with_every_round() -> None:
     table = table_of(3, order="reversed")
     assert table.seats_asked_in_turn(9) == [1, 2, 3, 3, 2, 1, 1, 2, 3]
 
 
+@pytest.mark.clause("FT-02")
 def test_a_chosen_order_is_named_seat_by_seat_and_the_last_follows_by_itself() -> None:
     table = table_of(3, order="chosen", first_seat="2")
     assert table.asked == [2]
@@ -220,6 +224,7 @@ def test_two_seats_need_only_one_name() -> None:
     assert table.seats_asked_in_turn(2) == [2, 1]
 
 
+@pytest.mark.clause("FT-02")
 def test_the_first_seat_is_drawn_and_every_seat_can_be_it() -> None:
     drawn = {
         Table(4, {"first_seat": "random"}, seed=bytes(15) + bytes([n])).confirmed.turn
@@ -236,6 +241,7 @@ def test_only_a_drawn_first_seat_needs_a_hidden_half() -> None:
 # ---------------------------------------------------------------- passing
 
 
+@pytest.mark.clause("FT-03")
 def test_with_passing_a_round_goes_on_until_all_have_passed() -> None:
     table = table_of(3, passing="on")
     assert table.seats_asked_in_turn(3) == [1, 2, 3]
@@ -261,6 +267,7 @@ def test_a_pass_is_staged_and_seen_before_it_is_confirmed() -> None:
     assert table.asked == [1]
 
 
+@pytest.mark.clause("FT-03")
 def test_without_passing_nobody_passes() -> None:
     table = table_of()
     with pytest.raises(Illegal, match="pass_round is not possible now; possible now: finish_game"):
@@ -271,6 +278,7 @@ def test_without_passing_nobody_passes() -> None:
 
 
 @pytest.mark.parametrize(("together", "first_asked"), [("before", [1, 2, 3]), ("after", [1])])
+@pytest.mark.clause("FT-04")
 def test_all_must_be_ready_in_any_order(together: str, first_asked: list[int]) -> None:
     table = table_of(3, together=together)
     assert table.asked == first_asked
@@ -315,6 +323,7 @@ def test_a_confirmation_books_only_what_its_own_seat_staged() -> None:
 # ---------------------------------------------------------------- points and between rounds
 
 
+@pytest.mark.clause("FT-10")
 def test_points_are_scored_for_any_seat_in_ones_own_turn() -> None:
     table = table_of(2, points="on")
     table.confirm(1, "score 5 for seat 1; score -2 for seat 2")
@@ -342,6 +351,7 @@ def test_points_stay_within_bounds() -> None:
     assert table.confirmed.points == (MOST_POINTS, 0)
 
 
+@pytest.mark.clause("FT-05")
 def test_between_rounds_anybody_begins_the_next_one() -> None:
     table = table_of(3, between="on", points="on")
     table.confirm_all(1, 2, 3)
@@ -358,6 +368,7 @@ def test_between_rounds_anybody_begins_the_next_one() -> None:
     assert table.staged == {}, "what seat 1 staged was for the pause that is over"
 
 
+@pytest.mark.clause("FT-05", "FT-11")
 def test_with_between_the_game_is_finished_there_and_nowhere_else() -> None:
     table = table_of(2, between="on")
     assert table.may(1) == set()
@@ -370,6 +381,7 @@ def test_with_between_the_game_is_finished_there_and_nowhere_else() -> None:
     assert table.asked == []
 
 
+@pytest.mark.clause("FT-11")
 def test_without_between_the_game_is_finished_in_ones_own_turn() -> None:
     table = table_of(2, passing="on", points="on")
     table.stage(1, "score 1 for seat 2; finish game")
@@ -382,6 +394,7 @@ def test_without_between_the_game_is_finished_in_ones_own_turn() -> None:
 # ---------------------------------------------------------------- the end
 
 
+@pytest.mark.clause("FT-11")
 def test_the_game_ends_after_its_rounds() -> None:
     table = table_of(2, rounds="2")
     assert not table.game.view(table.confirmed, None).last_round
@@ -408,6 +421,7 @@ def test_the_cap_of_rounds_ends_an_open_game() -> None:
     assert table.reason is EndReason.ROUND_CAP
 
 
+@pytest.mark.clause("FT-12")
 def test_seats_with_equal_points_share_a_rank() -> None:
     table = table_of(4, points="on", rounds="1")
     table.confirm(1, "score 5 for seat 2; score 5 for seat 4; score -3 for seat 1")
@@ -415,6 +429,7 @@ def test_seats_with_equal_points_share_a_rank() -> None:
     assert table.ranking == [(1, 2, 5), (1, 4, 5), (3, 3, 0), (4, 1, -3)]
 
 
+@pytest.mark.clause("FT-12")
 def test_without_points_all_are_first() -> None:
     table = table_of(3, rounds="1")
     table.confirm_all(1, 2, 3)
@@ -447,7 +462,7 @@ def test_an_order_that_nobody_chooses_is_seat_order() -> None:
     assert table.confirmed.order == (1, 3, 4)
 
 
-@pytest.mark.clause("DR-4")
+@pytest.mark.clause("DR-4", "FT-13")
 def test_a_dropped_seat_is_skipped_and_ranked_behind_all_that_finished() -> None:
     table = table_of(3, points="on", rounds="2")
     table.confirm(1, "score 50 for seat 2")
@@ -510,7 +525,7 @@ def test_no_points_for_a_seat_that_has_left() -> None:
         table.stage(1, "score 1 for seat 3")
 
 
-@pytest.mark.clause("DR-4")
+@pytest.mark.clause("DR-4", "FT-13")
 def test_the_last_one_left_wins() -> None:
     table = table_of(3, points="on")
     table.confirm(1, "score 9 for seat 2; score 3 for seat 1")
