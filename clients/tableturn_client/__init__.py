@@ -4,9 +4,12 @@
 
     async def main():
         async with tableturn_client.connect("127.0.0.1:7430") as client:
-            new = await client.new_table("free-table", seats=1, start_when_full=True)
-            seat = await new.table.take_seat("Ann")
-            await seat.act(confirm=True)
+            first = {"first_seat": "1"}
+            new = await client.new_table("free-table", seats=2, options=first, start_when_full=True)
+            ann = await new.table.take_seat("Ann")
+            bob = await new.table.take_seat("Bob")
+            await ann.view()
+            await ann.act(confirm=True)
 
     asyncio.run(main())
 

@@ -177,6 +177,90 @@ class OptionInfo(_message.Message):
 Global___OptionInfo: _TypeAlias = OptionInfo  # noqa: Y015
 
 @_typing.final
+class GetRulesRequest(_message.Message):
+    """Asks for the rules of a game."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_FIELD_NUMBER: _builtins.int
+    game: _builtins.str
+    """The game's name."""
+    def __init__(
+        self,
+        *,
+        game: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRulesRequest: _TypeAlias = GetRulesRequest  # noqa: Y015
+
+@_typing.final
+class GetRulesResponse(_message.Message):
+    """The rules of a game."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TITLE_FIELD_NUMBER: _builtins.int
+    INTRODUCTION_FIELD_NUMBER: _builtins.int
+    CLAUSES_FIELD_NUMBER: _builtins.int
+    title: _builtins.str
+    """The game's title."""
+    introduction: _builtins.str
+    """What the game is about, in a few sentences."""
+    @_builtins.property
+    def clauses(self) -> _containers.RepeatedCompositeFieldContainer[Global___RuleClause]:
+        """The clauses, in order."""
+
+    def __init__(
+        self,
+        *,
+        title: _builtins.str = ...,
+        introduction: _builtins.str = ...,
+        clauses: _abc.Iterable[Global___RuleClause] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clauses", b"clauses", "introduction", b"introduction", "title", b"title"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRulesResponse: _TypeAlias = GetRulesResponse  # noqa: Y015
+
+@_typing.final
+class RuleClause(_message.Message):
+    """One numbered rule."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    SECTION_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Its id, such as `EW-15`. Refusals, options and tests name it."""
+    section: _builtins.str
+    """The heading that it stands below, such as `Set-up`."""
+    text: _builtins.str
+    """What it says."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        section: _builtins.str = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "section", b"section", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RuleClause: _TypeAlias = RuleClause  # noqa: Y015
+
+@_typing.final
 class ListComponentSetsRequest(_message.Message):
     """Asks for the sets."""
 

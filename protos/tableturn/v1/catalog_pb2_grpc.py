@@ -41,6 +41,11 @@ class CatalogServiceStub(object):
                 request_serializer=tableturn_dot_v1_dot_catalog__pb2.ListGamesRequest.SerializeToString,
                 response_deserializer=tableturn_dot_v1_dot_catalog__pb2.ListGamesResponse.FromString,
                 _registered_method=True)
+        self.GetRules = channel.unary_unary(
+                '/tableturn.v1.CatalogService/GetRules',
+                request_serializer=tableturn_dot_v1_dot_catalog__pb2.GetRulesRequest.SerializeToString,
+                response_deserializer=tableturn_dot_v1_dot_catalog__pb2.GetRulesResponse.FromString,
+                _registered_method=True)
         self.ListComponentSets = channel.unary_unary(
                 '/tableturn.v1.CatalogService/ListComponentSets',
                 request_serializer=tableturn_dot_v1_dot_catalog__pb2.ListComponentSetsRequest.SerializeToString,
@@ -65,6 +70,14 @@ class CatalogServiceServicer(object):
 
     def ListGames(self, request, context):
         """All games with their options.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetRules(self, request, context):
+        """The rules of a game as they are played here, clause by clause, in our own
+        words. UNKNOWN_NAME.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -99,6 +112,11 @@ def add_CatalogServiceServicer_to_server(servicer, server):
                     servicer.ListGames,
                     request_deserializer=tableturn_dot_v1_dot_catalog__pb2.ListGamesRequest.FromString,
                     response_serializer=tableturn_dot_v1_dot_catalog__pb2.ListGamesResponse.SerializeToString,
+            ),
+            'GetRules': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetRules,
+                    request_deserializer=tableturn_dot_v1_dot_catalog__pb2.GetRulesRequest.FromString,
+                    response_serializer=tableturn_dot_v1_dot_catalog__pb2.GetRulesResponse.SerializeToString,
             ),
             'ListComponentSets': grpc.unary_unary_rpc_method_handler(
                     servicer.ListComponentSets,
@@ -145,6 +163,33 @@ class CatalogService(object):
             '/tableturn.v1.CatalogService/ListGames',
             tableturn_dot_v1_dot_catalog__pb2.ListGamesRequest.SerializeToString,
             tableturn_dot_v1_dot_catalog__pb2.ListGamesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetRules(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tableturn.v1.CatalogService/GetRules',
+            tableturn_dot_v1_dot_catalog__pb2.GetRulesRequest.SerializeToString,
+            tableturn_dot_v1_dot_catalog__pb2.GetRulesResponse.FromString,
             options,
             channel_credentials,
             insecure,

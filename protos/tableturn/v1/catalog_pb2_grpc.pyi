@@ -37,6 +37,10 @@ class CatalogServiceStub:
     def __new__(cls, channel: _aio.Channel) -> CatalogServiceAsyncStub: ...
     ListGames: _grpc.UnaryUnaryMultiCallable[_catalog_pb2.ListGamesRequest, _catalog_pb2.ListGamesResponse]
     """All games with their options."""
+    GetRules: _grpc.UnaryUnaryMultiCallable[_catalog_pb2.GetRulesRequest, _catalog_pb2.GetRulesResponse]
+    """The rules of a game as they are played here, clause by clause, in our own
+    words. UNKNOWN_NAME.
+    """
     ListComponentSets: _grpc.UnaryUnaryMultiCallable[_catalog_pb2.ListComponentSetsRequest, _catalog_pb2.ListComponentSetsResponse]
     """The shipped component sets."""
     GetComponentSet: _grpc.UnaryUnaryMultiCallable[_catalog_pb2.GetComponentSetRequest, _catalog_pb2.GetComponentSetResponse]
@@ -55,6 +59,10 @@ class CatalogServiceAsyncStub(CatalogServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListGames: _aio.UnaryUnaryMultiCallable[_catalog_pb2.ListGamesRequest, _catalog_pb2.ListGamesResponse]  # type: ignore[assignment]
     """All games with their options."""
+    GetRules: _aio.UnaryUnaryMultiCallable[_catalog_pb2.GetRulesRequest, _catalog_pb2.GetRulesResponse]  # type: ignore[assignment]
+    """The rules of a game as they are played here, clause by clause, in our own
+    words. UNKNOWN_NAME.
+    """
     ListComponentSets: _aio.UnaryUnaryMultiCallable[_catalog_pb2.ListComponentSetsRequest, _catalog_pb2.ListComponentSetsResponse]  # type: ignore[assignment]
     """The shipped component sets."""
     GetComponentSet: _aio.UnaryUnaryMultiCallable[_catalog_pb2.GetComponentSetRequest, _catalog_pb2.GetComponentSetResponse]  # type: ignore[assignment]
@@ -76,6 +84,16 @@ class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_catalog_pb2.ListGamesResponse, _abc.Awaitable[_catalog_pb2.ListGamesResponse]]:
         """All games with their options."""
+
+    @_abc_1.abstractmethod
+    def GetRules(
+        self,
+        request: _catalog_pb2.GetRulesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_catalog_pb2.GetRulesResponse, _abc.Awaitable[_catalog_pb2.GetRulesResponse]]:
+        """The rules of a game as they are played here, clause by clause, in our own
+        words. UNKNOWN_NAME.
+        """
 
     @_abc_1.abstractmethod
     def ListComponentSets(

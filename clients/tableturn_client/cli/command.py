@@ -1,0 +1,177 @@
+"""What all commands have in common: options, examples, and async bodies."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Coroutine
+from typing import Any, Concatenate, ParamSpec
+
+import click
+
+from tableturn_client.cli.exits import Exit
+from tableturn_client.cli.session import Session
+
+P = ParamSpec("P")
+Body = Callable[Concatenate[Session, P], Coroutine[Any, Any, None]]
+
+
+class Ended(click.ClickException):
+    """A command was ended from outside: nothing is told, only the exit code."""
+
+    def __init__(self, exit: Exit) -> None:
+        super().__init__(exit.kind)
+        self.exit = exit
+
+
+class Number(click.IntRange):
+    """A number with bounds, which the help doesn't repeat."""
+
+    def _describe_range(self) -> str:
+        return ""
+
+
+class Seconds(click.FloatRange):
+    """A time with bounds, which the help doesn't repeat."""
+
+    def _describe_range(self) -> str:
+        return ""
+
+
+class Command(click.Command):
+    """A command whose help ends with examples, written as they are typed."""
+
+    def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples."""
+        lines = [line.strip() for line in self.examples.strip().splitlines()]
+        if lines:
+            formatter.write_paragraph()
+            formatter.write("Example:\n" if len(lines) == 1 else "Examples:\n")
+            for line in lines:
+                formatter.write(f"  {line}\n")
+
+
+def session_of(context: click.Context) -> Session:
+    """The session of a command that runs."""
+    return context.ensure_object(Session)
+
+
+def _set(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """A callback that puts an option's value into the session, if it was given."""
+
+    def callback(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        if value not in (None, False):
+            setattr(session_of(context), name, value)
+
+    return callback
+
+
+def common_options() -> list[click.Option]:
+    """The options that may stand before a command and after it."""
+    return [
+        click.Option(
+            ["--json"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_set("json"),
+            help="Write JSON: one document, or one on each line where things follow.",
+        ),
+        click.Option(
+            ["--server"],
+            metavar="HOST:PORT",
+            envvar="TABLETURN_SERVER",
+            expose_value=False,
+            is_eager=True,
+            callback=_set("server_text"),
+            help="The service to talk to [127.0.0.1:7430, or $TABLETURN_SERVER].",
+        ),
+        click.Option(
+            ["--timeout"],
+            type=Seconds(min=0.1, max=86_400),
+            metavar="SECONDS",
+            expose_value=False,
+            is_eager=True,
+            callback=_set("timeout"),
+            help="How long to try where no answer comes [10].",
+        ),
+    ]
+
+
+def token_option() -> click.Option:
+    """A token that is given instead of those held on this machine."""
+    return click.Option(
+        ["--token"],
+        metavar="TOKEN",
+        envvar="TABLETURN_TOKEN",
+        expose_value=False,
+        callback=_set("token"),
+        help="The token to use, instead of those held on this machine [$TABLETURN_TOKEN].",
+    )
+
+
+def command(
+    name: str, *, examples: str, token: bool = False, **settings: Any
+) -> Callable[[Callable[Concatenate[Session, P], Coroutine[Any, Any, None]]], Command]:
+    """Make a command of a coroutine function that takes the session first."""
+
+    def made(body: Callable[Concatenate[Session, P], Coroutine[Any, Any, None]]) -> Command:
+        @functools.wraps(body)
+        def run(*args: P.args, **kwargs: P.kwargs) -> None:
+            session = session_of(click.get_current_context())
+            # click would add an empty line to the one, and end with 1 for the other.
+            try:
+                asyncio.run(body(session, *args, **kwargs))
+            except KeyboardInterrupt:
+                raise Ended(Exit.INTERRUPTED) from None
+            except BrokenPipeError:
+                raise Ended(Exit.BROKEN_PIPE) from None
+
+        built = click.command(name, cls=Command, examples=examples, **settings)(run)
+        # Options of the environment are read once, by the group.
+        for option in common_options():
+            option.envvar = None
+            built.params.append(option)
+        if token:
+            option = token_option()
+            option.envvar = None
+            built.params.append(option)
+        return built
+
+    return made
+
+
+# ---------------------------------------------------------------- arguments of many commands
+
+
+def _known_tables(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Completion: the tables for which tokens are held here."""
+    session = context.find_object(Session) or Session()
+    held = session.credentials.tables(session.server)
+    return [table for table in held if table.startswith(incomplete)]
+
+
+table_argument = click.argument("table_id", metavar="TABLE", shell_complete=_known_tables)
+seat_option = click.option(
+    "--seat",
+    type=Number(min=1, max=1000),
+    metavar="N",
+    help="Which seat; of several held here it is else the one that is asked.",
+)
+expect_option = click.option(
+    "--expect",
+    type=Number(min=0, max=2**63 - 1),
+    metavar="REVISION",
+    help="Refuse if what the seat is asked has changed since this revision "
+    "[the revision when the command begins].",
+)
+request_id_option = click.option(
+    "--request-id",
+    default="",
+    metavar="ID",
+    help="Makes the command repeatable: with the same id it is done only once.",
+)

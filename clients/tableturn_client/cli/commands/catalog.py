@@ -1,0 +1,202 @@
+"""What can be played: games, rulings, component sets."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import textwrap
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from tableturn_client.cli.command import command
+from tableturn_client.cli.files import read_file, write_file
+from tableturn_client.cli.plain import plain, word
+from tableturn_client.cli.session import Session, columns
+from tableturn_client.client import Client
+from tableturn_client.drawing.words import clean
+from tableturn_client.errors import BadValue, Refusal, UnknownName
+from tableturn_client.messages import (
+    ComponentSetSummary,
+    Confidence,
+    GameInfo,
+    OptionInfo,
+    RuleClause,
+)
+
+WIDTH = 92
+
+
+@command("games", examples="tableturn games")
+async def games_command(session: Session) -> None:
+    """List the games that can be played."""
+    async with session.client() as client:
+        games = await client.games()
+    rows = [("GAME", "TITLE", "SEATS", "COMPONENTS")]
+    rows += [(game.name, game.title, _seats(game), game.component_set or "-") for game in games]
+    session.tell({"games": plain(games)}, *columns(rows))
+
+
+@command("rules", examples="tableturn rules eastern-wonders\ntableturn rules eastern-wonders EW-15")
+@click.argument("game")
+@click.argument("clause", required=False)
+async def rules_command(session: Session, game: str, clause: str | None) -> None:
+    """Show the rules of a GAME as they are played here, and its options.
+
+    With a CLAUSE, such as EW-15, that clause only and the options that settle it.
+    """
+    async with session.client() as client:
+        info = await _game(client, game)
+        rules = await client.rules(game)
+    clauses = [one for one in rules.clauses if clause is None or _same(one.id, clause)]
+    options = [option for option in info.options if _settles(option, clause)]
+    if not clauses:
+        ids = ", ".join(clean(one.id) for one in rules.clauses)
+        raise _unknown(f"{game} has no clause {clause}; its clauses: {ids}")
+    head = [f"{clean(info.title)}: {_seats(info)} seats, rules version {info.rules_version}"]
+    if clause is None:
+        head += ["", *textwrap.wrap(clean(rules.introduction), WIDTH)]
+    session.tell(
+        {"game": plain(info), "clauses": plain(clauses), "options": plain(options)},
+        *head,
+        *(line for part in _sections(clauses) for line in part),
+        *(["", "Options"] if options else []),
+        *(line for option in options for line in _option_lines(option)),
+    )
+
+
+@click.group("components", cls=click.Group, invoke_without_command=True)
+@click.pass_context
+def components_command(context: click.Context) -> None:
+    """List, show and check component sets: cards, tiles and boards as data."""
+    if context.invoked_subcommand is None:
+        context.invoke(list_command)
+
+
+@command("list", examples="tableturn components list")
+async def list_command(session: Session) -> None:
+    """List the shipped component sets, and how sure their values are."""
+    async with session.client() as client:
+        sets = await client.component_sets()
+    rows = [("SET", "GAME", "TITLE", "LEAST SURE VALUE")]
+    rows += [(one.name, one.game, one.title, least_sure(one)) for one in sets]
+    session.tell({"component_sets": plain(sets)}, *columns(rows))
+
+
+@command(
+    "show",
+    examples="tableturn components show eastern-wonders\n"
+    "tableturn components show eastern-wonders -o my-wonders.json",
+)
+@click.argument("name")
+@click.option("-o", "--output", metavar="FILE", help="Write the set to a file, to be changed.")
+async def show_command(session: Session, name: str, output: str | None) -> None:
+    """Show where the values of a set come from, or write the set to a file."""
+    async with session.client() as client:
+        found = await client.component_set(name)
+    document: object = json.loads(found.document)
+    lines = _set_lines(found.summary)
+    if output:
+        write_file(output, found.document)
+        lines = [] if output == "-" else [f"The set is in {output}."]
+    if not (output == "-" and not session.json):
+        session.tell({"summary": plain(found.summary), "document": document}, *lines)
+
+
+@command("check", examples="tableturn components check my-wonders.json")
+@click.argument("file", metavar="FILE")
+@click.option("--game", default="", help="The game it is for [the one that the file names].")
+async def check_command(session: Session, file: str, game: str) -> None:
+    """Check a component set of your own, without making a table."""
+    document = read_file(file)
+    async with session.client() as client:
+        summary = await client.check_component_set(game or _named_game(document, file), document)
+    session.tell({"summary": plain(summary)}, f"{file} holds.", *_set_lines(summary))
+
+
+for _command in (list_command, show_command, check_command):
+    components_command.add_command(_command)
+
+
+async def _game(client: Client, name: str) -> GameInfo:
+    """The game of this name."""
+    games = await client.games()
+    for game in games:
+        if game.name == name:
+            return game
+    names = ", ".join(game.name for game in games)
+    raise _unknown(f"no game is called {name}; there are: {names}")
+
+
+def _unknown(sentence: str) -> UnknownName:
+    """The catalog has nothing of this name."""
+    return UnknownName(Refusal("UNKNOWN_NAME", sentence))
+
+
+def _settles(option: OptionInfo, clause: str | None) -> bool:
+    return clause is None or _same(option.clause, clause)
+
+
+def _same(one: str, other: str) -> bool:
+    """Two ids of clauses are the same, however they are typed."""
+    return one.lower() == other.lower()
+
+
+def _sections(clauses: Sequence[RuleClause]) -> Iterable[list[str]]:
+    """Clauses below their headings, the ids in a column of their own."""
+    for section, group in itertools.groupby(clauses, lambda one: one.section):
+        yield ["", clean(section)]
+        for one in group:
+            indent = {"initial_indent": f"{clean(one.id):8}", "subsequent_indent": " " * 8}
+            yield textwrap.wrap(clean(one.text), WIDTH, **indent)
+
+
+def _option_lines(option: OptionInfo) -> Iterable[str]:
+    clause = f" [{clean(option.clause)}]" if option.clause else ""
+    values = " | ".join(map(clean, option.values)) or "any text"
+    yield ""
+    yield f"{clean(option.name)} = {clean(option.default_value) or 'none'}{clause}"
+    yield textwrap.fill(
+        clean(option.summary), WIDTH, initial_indent="    ", subsequent_indent="    "
+    )
+    yield f"    values: {values}"
+
+
+def _set_lines(summary: ComponentSetSummary) -> list[str]:
+    """A set in short: each group with its confidence and sources."""
+    lines = [f"{clean(summary.title)} ({clean(summary.name)}), sha256 {summary.sha256.hex()}"]
+    for group in summary.groups:
+        sure = confidence(group.confidence)
+        lines.append(f"  {clean(group.name)}: {group.count}, {sure}")
+        if group.note:
+            lines.append(f"    {clean(group.note)}")
+        lines += [f"    source: {clean(source)}" for source in group.sources]
+    return lines
+
+
+def confidence(value: int) -> str:
+    """How sure a value is, in words."""
+    return word(Confidence.DESCRIPTOR, value).replace("_", " ")
+
+
+def least_sure(summary: ComponentSetSummary) -> str:
+    """How sure the least sure value of a set is."""
+    return confidence(max((group.confidence for group in summary.groups), default=0))
+
+
+def _seats(game: GameInfo) -> str:
+    if game.min_seats == game.max_seats:
+        return str(game.min_seats)
+    return f"{game.min_seats}-{game.max_seats}"
+
+
+def _named_game(document: bytes, file: str) -> str:
+    """The game that a component set says it is for."""
+    try:
+        game = json.loads(document).get("game")
+    except (ValueError, AttributeError):
+        raise BadValue(f"{Path(file).name} is no JSON object") from None
+    if not isinstance(game, str):
+        raise BadValue(f"{Path(file).name} does not say its game: give it with --game")
+    return game

@@ -1,0 +1,167 @@
+"""Seats: `join`, `leave`, `concede`."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+
+import click
+
+from tableturn_client.cli.command import (
+    Number,
+    command,
+    request_id_option,
+    seat_option,
+    table_argument,
+)
+from tableturn_client.cli.holding import seat_or_host
+from tableturn_client.cli.plain import plain
+from tableturn_client.cli.session import Session
+from tableturn_client.client import Client
+from tableturn_client.credentials import Credential, key
+from tableturn_client.drawing.words import clean
+from tableturn_client.errors import BadValue, Refused, Unavailable
+from tableturn_client.handles import Done, Seat, Table
+from tableturn_client.tokens import new_request_id, new_token
+
+LONGEST_NAME = 40
+
+
+@command(
+    "join",
+    examples="tableturn join harbour Ann\ntableturn join harbour Ann Bob\n"
+    "tableturn join harbour --seat 3 Cleo",
+    token=True,
+)
+@table_argument
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--name", "more", multiple=True, metavar="NAME", help="As the argument NAME.")
+@click.option("--seat", type=Number(1, 1000), metavar="N", help="Which seat [a free one].")
+@request_id_option
+async def join_command(
+    session: Session,
+    table_id: str,
+    names: tuple[str, ...],
+    more: tuple[str, ...],
+    seat: int | None,
+    request_id: str,
+) -> None:
+    """Take a seat as NAME, or a seat for each of several names at this terminal.
+
+    The tokens of the seats are kept on this machine, and later commands find them.
+    """
+    people = [*names, *more] or [default_name()]
+    if len(people) > 1 and (seat or request_id or session.token):
+        raise click.UsageError("--seat, --request-id and --token are for one name")
+    seats = []
+    async with session.client() as client:
+        for name in people:
+            taken = await take_seat(session, client, table_id, name, seat or 0, request_id)
+            seats.append(taken)
+            view = taken.last_view
+            assert view is not None
+            if not session.json:
+                color = next((s.color for s in view.seats if s.seat == taken.number), "")
+                session.write(
+                    f"{clean(name)} has seat {taken.number}"
+                    + (f" ({clean(color)})" if color else "")
+                    + f" at the table {table_id}."
+                )
+    if session.json:
+        told = [{"seat": one.number, "table": plain(one.last_view)} for one in seats]
+        session.tell({"table_id": table_id, "seats": told})
+    else:
+        session.write(f"Play with: {session.typed(f'play {table_id}')}")
+
+
+async def take_seat(
+    session: Session, client: Client, table_id: str, name: str, seat: int, request_id: str = ""
+) -> Seat:
+    """Take a seat, and keep its token; after a lost answer, what was begun is gone on with."""
+    credentials, server = session.credentials, session.server
+    kept = credentials.pending(server, "seat", table=table_id, name=name)
+    if kept is not None and (request_id not in ("", kept.pending) or seat not in (0, kept.seat)):
+        kept = None
+    if kept is None:
+        kept = Credential(
+            server=key(server),
+            table=table_id,
+            scope="seat",
+            token=session.token or new_token(),
+            seat=seat,
+            name=name,
+            pending=request_id or new_request_id(),
+        )
+        credentials.put(kept)
+    try:
+        taken = await client.table(table_id).take_seat(
+            name, seat=kept.seat, token=kept.token, request_id=kept.pending
+        )
+    except BadValue:
+        credentials.drop(kept)
+        raise
+    except Refused as error:
+        if not isinstance(error, Unavailable):
+            credentials.drop(kept)
+        raise
+    credentials.settle(kept, table=table_id, seat=taken.number)
+    return taken
+
+
+@command("leave", examples="tableturn leave harbour\ntableturn leave harbour --seat 2", token=True)
+@table_argument
+@seat_option
+@request_id_option
+async def leave_command(session: Session, table_id: str, seat: int | None, request_id: str) -> None:
+    """Leave a seat; the game waits until somebody takes it. The host may free any seat."""
+    async with session.client() as client:
+        table = seat_or_host(session, client, table_id, seat)
+        done = await table.leave_seat(seat or 0, request_id=request_id)
+    _forget(session, table_id, table)
+    _tell(session, done, f"Seat {_number(table, seat)} is free.")
+
+
+@command("concede", examples="tableturn concede harbour --yes", token=True)
+@table_argument
+@seat_option
+@click.option("--yes", is_flag=True, help="Don't ask.")
+@request_id_option
+async def concede_command(
+    session: Session, table_id: str, seat: int | None, yes: bool, request_id: str
+) -> None:
+    """Take a seat out of the game for good. The host may do it for somebody who is gone."""
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError("this is for good: without a terminal it needs --yes")
+    async with session.client() as client:
+        table = seat_or_host(session, client, table_id, seat)
+        if not yes and not click.confirm(
+            f"Take seat {_number(table, seat)} out of the game for good?", err=True
+        ):
+            raise click.UsageError("nothing was done; --yes doesn't ask")
+        done = await table.concede(seat or 0, request_id=request_id)
+    _tell(session, done, f"Seat {_number(table, seat)} is out of the game.")
+
+
+def default_name() -> str:
+    """The name of this machine's user."""
+    try:
+        return getpass.getuser()[:LONGEST_NAME]
+    except (OSError, KeyError):
+        return "Player"
+
+
+def _number(table: Table, seat: int | None) -> str:
+    if seat:
+        return str(seat)
+    return str(table.number) if isinstance(table, Seat) and table.number else "of the token"
+
+
+def _forget(session: Session, table_id: str, table: Table) -> None:
+    """A seat that was left is nobody's here any more."""
+    for held in session.credentials.seats(session.server, table_id):
+        if held.token == table.token and isinstance(table, Seat) and held.seat == table.number:
+            session.credentials.drop(held)
+
+
+def _tell(session: Session, done: Done, line: str) -> None:
+    session.tell({"revision": done.revision, "replayed": done.replayed}, line)

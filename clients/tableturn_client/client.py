@@ -1,0 +1,204 @@
+"""The client of one service."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from types import TracebackType
+from typing import Self
+
+from tableturn.v1 import catalog_pb2, table_pb2
+from tableturn.v1.catalog_pb2 import ComponentSetSummary, GameInfo, GetRulesResponse
+from tableturn.v1.table_pb2 import TableSummary, TableView
+from tableturn_client.address import DEFAULT_SERVER, read_address
+from tableturn_client.errors import BadValue
+from tableturn_client.handles import Seat, Table
+from tableturn_client.tokens import new_request_id, new_token, token_sha256
+from tableturn_client.wire import Clock, OnRetry, Retry, Wire
+
+
+class Takeback(Enum):
+    """Who may take a confirmed turn back."""
+
+    HOST = table_pb2.TAKEBACK_POLICY_HOST
+    ALL = table_pb2.TAKEBACK_POLICY_ALL_AGREE
+    NEVER = table_pb2.TAKEBACK_POLICY_NEVER
+
+
+@dataclass(frozen=True)
+class NewTable:
+    """A table that was made.
+
+    `table` is a handle with the host's token. `warnings` is what the players should know
+    before they start.
+    """
+
+    table: Table
+    view: TableView
+    warnings: tuple[str, ...] = ()
+    replayed: bool = False
+
+
+@dataclass(frozen=True)
+class ComponentSet:
+    """A shipped component set: in short, and as the whole JSON document."""
+
+    summary: ComponentSetSummary
+    document: bytes = field(repr=False)
+
+
+class Client:
+    """The client of one service. Made by `connect`; nothing is sent before the first call."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+
+    @property
+    def server(self) -> str:
+        """The service's address."""
+        return str(self._wire.address)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._wire.close()
+
+    # ------------------------------------------------------------ the catalog
+
+    async def games(self) -> Sequence[GameInfo]:
+        """All games with their options."""
+        request = catalog_pb2.ListGamesRequest()
+        return (await self._wire.call(self._wire.catalog.ListGames, request)).games
+
+    async def rules(self, game: str) -> GetRulesResponse:
+        """The rules of a game as they are played there, clause by clause."""
+        request = catalog_pb2.GetRulesRequest(game=game)
+        return await self._wire.call(self._wire.catalog.GetRules, request)
+
+    async def component_sets(self) -> Sequence[ComponentSetSummary]:
+        """The shipped component sets."""
+        request = catalog_pb2.ListComponentSetsRequest()
+        return (await self._wire.call(self._wire.catalog.ListComponentSets, request)).sets
+
+    async def component_set(self, name: str) -> ComponentSet:
+        """One shipped component set with all its values and sources."""
+        request = catalog_pb2.GetComponentSetRequest(name=name)
+        answer = await self._wire.call(self._wire.catalog.GetComponentSet, request)
+        return ComponentSet(answer.summary, answer.document)
+
+    async def check_component_set(self, game: str, document: bytes) -> ComponentSetSummary:
+        """Check a component set of one's own. Raises BadComponents, which names the place."""
+        request = catalog_pb2.CheckComponentSetRequest(game=game, document=document)
+        return (await self._wire.call(self._wire.catalog.CheckComponentSet, request)).summary
+
+    # ------------------------------------------------------------ tables
+
+    async def new_table(
+        self,
+        game: str,
+        *,
+        seats: int = 0,
+        options: Mapping[str, str] | None = None,
+        table_id: str = "",
+        if_absent: bool = False,
+        components: bytes = b"",
+        takeback: Takeback = Takeback.HOST,
+        start_when_full: bool = False,
+        unlisted: bool = False,
+        title: str = "",
+        seed: bytes = b"",
+        host_token: str = "",
+        watch_token: str = "",
+        request_id: str = "",
+    ) -> NewTable:
+        """Make a table; without a `host_token` with a new one.
+
+        With a `watch_token`, spectators need it. `seats` 0 are the least that the game allows.
+        """
+        if seats < 0:
+            raise BadValue(f"a table can't have {seats} seats")
+        host_token = host_token or new_token()
+        request = table_pb2.CreateTableRequest(
+            table_id=table_id,
+            if_absent=if_absent,
+            request_id=request_id or new_request_id(),
+            game=game,
+            seats=seats,
+            options=dict(options or {}),
+            component_set=components,
+            host_token_sha256=token_sha256(host_token),
+            watch_token_sha256=token_sha256(watch_token) if watch_token else b"",
+            unlisted=unlisted,
+            start_when_full=start_when_full,
+            takeback=takeback.value,
+            seed=seed,
+            title=title,
+        )
+        answer = await self._wire.call(self._wire.tables.CreateTable, request)
+        table = self.table(answer.table.table_id, token=host_token)
+        table._looked(answer.table)
+        return NewTable(table, answer.table, tuple(answer.warnings), answer.replayed)
+
+    def table(self, table_id: str, *, token: str = "") -> Table:
+        """A handle for a table, with the host's token, a watch token or none."""
+        return Table(self._wire, table_id, token=token)
+
+    def seat(self, table_id: str, number: int, *, token: str) -> Seat:
+        """A handle for a seat that was taken before."""
+        return Seat(self._wire, table_id, number, token=token)
+
+    async def tables(self, *, page_size: int = 0) -> AsyncIterator[TableSummary]:
+        """The listed tables, in no particular order."""
+        page_token = ""
+        while True:
+            request = table_pb2.ListTablesRequest(page_size=page_size, page_token=page_token)
+            answer = await self._wire.call(self._wire.tables.ListTables, request)
+            for table in answer.tables:
+                yield table
+            page_token = answer.next_page_token
+            if not page_token:
+                return
+
+    async def import_table(
+        self, document: bytes, *, token: str, table_id: str = "", request_id: str = ""
+    ) -> TableView:
+        """Make a table out of an exported document; needs the admin's token."""
+        request = table_pb2.ImportTableRequest(
+            document=document, table_id=table_id, request_id=request_id or new_request_id()
+        )
+        return (await self._wire.call(self._wire.tables.ImportTable, request, token)).table
+
+
+def connect(
+    server: str = DEFAULT_SERVER,
+    *,
+    retry: Retry | None = None,
+    clock: Clock | None = None,
+    on_retry: OnRetry | None = None,
+    root_certificates: bytes | None = None,
+) -> Client:
+    """A client for the service at an address such as `127.0.0.1:7430`.
+
+    Use it as `async with connect(server) as client`. `https://HOST` encrypts the connection;
+    `root_certificates` (PEM) are then trusted instead of the usual ones. `retry` sets how long
+    calls without an answer are repeated, `on_retry` is told of each repetition.
+    """
+    wire = Wire(
+        read_address(server),
+        retry or Retry(),
+        clock or Clock(),
+        on_retry,
+        root_certificates,
+    )
+    return Client(wire)

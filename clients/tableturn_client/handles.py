@@ -1,0 +1,302 @@
+"""Handles: a table, and a seat at it.
+
+A handle remembers the last state that it was shown (`revision`, `last_view`): by `view`, by
+`actions`, by the events of its watch, and by the answers to its own commands. A command
+expects that revision, and is refused with StaleRevision if what the seat is asked has changed
+since. It is never refreshed behind the caller's back: a click that was meant for an earlier
+question does not count for a later one (case S7). Give `expected` to name another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from tableturn.v1 import table_pb2
+from tableturn.v1.actions_pb2 import Choice, Prompt
+from tableturn.v1.table_pb2 import LogEntry, TableView
+from tableturn_client.actions import AnyAction, to_actions
+from tableturn_client.errors import BadValue, NothingSeen
+from tableturn_client.events import Change, Event, ResumePoint, Snapshot
+from tableturn_client.tokens import new_request_id, new_token, token_sha256
+from tableturn_client.watching import SILENCE, Watch
+from tableturn_client.wire import Wire
+
+MAX_SEATS = 1000
+
+
+@dataclass(frozen=True)
+class Done:
+    """A change was accepted and is stored.
+
+    `replayed`: the answer was given before, to the same request id. `lines` say what
+    happened, `waiting_for` are the seats that still have to agree to a takeback.
+    """
+
+    revision: int
+    replayed: bool = False
+    lines: tuple[str, ...] = ()
+    waiting_for: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a seat is asked (`prompt`, or None) and may do, besides confirming and undoing."""
+
+    revision: int
+    prompt: Prompt | None
+    choices: tuple[Choice, ...]
+
+
+class Table:
+    """A table, with a token (the host's, a watch token's or none) or as anybody."""
+
+    def __init__(self, wire: Wire, table_id: str, *, token: str = "", seat: int = 0) -> None:
+        self._wire = wire
+        self.table_id = table_id
+        self.token = token
+        self.revision: int | None = None
+        self.last_view: TableView | None = None
+        self._seat = _seat_number(seat)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.table_id!r} at {self._wire.address}>"
+
+    # ------------------------------------------------------------ looking
+
+    async def view(self) -> TableView:
+        """The table as this token may see it."""
+        request = table_pb2.GetTableRequest(table_id=self.table_id, seat=self._seat)
+        answer = await self._wire.call(self._wire.tables.GetTable, request, self.token)
+        self._looked(answer.table)
+        return answer.table
+
+    def watch(self, *, resume: ResumePoint | None = None, silence: float = SILENCE) -> Watch:
+        """Follow the table, from now or from a point on; see `Watch`."""
+        return Watch(
+            self._wire,
+            self.table_id,
+            token=self.token,
+            seat=self._seat,
+            resume=resume,
+            silence=silence,
+            seen=self._told,
+        )
+
+    async def log(self, after: int = 0, *, page_size: int = 0) -> AsyncIterator[LogEntry]:
+        """The entries of the table's log after a revision, as this token may see them."""
+        while True:
+            answer = await self.log_page(after, page_size=page_size)
+            for entry in answer.entries:
+                yield entry
+            if not answer.more or not answer.entries:
+                return
+            after = answer.entries[-1].revision
+
+    async def log_page(self, after: int = 0, *, page_size: int = 0) -> table_pb2.ListLogResponse:
+        """One page of the log."""
+        request = table_pb2.ListLogRequest(
+            table_id=self.table_id, after_revision=after, page_size=page_size, seat=self._seat
+        )
+        return await self._wire.call(self._wire.tables.ListLog, request, self.token)
+
+    async def export(self) -> bytes:
+        """The whole table as a document; needs the admin's token while the game runs."""
+        request = table_pb2.ExportTableRequest(table_id=self.table_id)
+        answer = await self._wire.call(self._wire.tables.ExportTable, request, self.token)
+        return answer.document
+
+    # ------------------------------------------------------------ seats
+
+    async def take_seat(
+        self, name: str, *, seat: int = 0, token: str = "", request_id: str = ""
+    ) -> Seat:
+        """Take a free seat, the first one or a given one, with a new token or a given one.
+
+        The call carries no other token, so that the seat's own names who repeats it.
+        """
+        token = token or new_token()
+        request = table_pb2.TakeSeatRequest(
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
+            seat=_seat_number(seat),
+            name=name,
+            token_sha256=token_sha256(token),
+        )
+        answer = await self._wire.call(self._wire.tables.TakeSeat, request)
+        taken = Seat(self._wire, self.table_id, answer.seat, token=token)
+        taken._looked(answer.table)
+        return taken
+
+    def seat(self, number: int, token: str = "") -> Seat:
+        """A seat that was taken before; its token is this handle's if none is given."""
+        return Seat(self._wire, self.table_id, number, token=token or self.token)
+
+    async def leave_seat(self, seat: int = 0, *, request_id: str = "") -> Done:
+        """Free a seat; the token loses it, and the game waits for somebody else."""
+        request = table_pb2.LeaveSeatRequest(
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
+            seat=_seat_number(seat) or self._seat,
+        )
+        answer = await self._wire.call(self._wire.tables.LeaveSeat, request, self.token)
+        return self._done(Done(answer.revision, answer.replayed))
+
+    async def concede(self, seat: int = 0, *, request_id: str = "") -> Done:
+        """Take a seat out of the game for good."""
+        request = table_pb2.ConcedeRequest(
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
+            seat=_seat_number(seat) or self._seat,
+        )
+        answer = await self._wire.call(self._wire.tables.Concede, request, self.token)
+        return self._done(Done(answer.revision, answer.replayed))
+
+    # ------------------------------------------------------------ the game
+
+    async def start(self, *, request_id: str = "") -> Done:
+        """Start the game; needs the host's token."""
+        request = table_pb2.StartGameRequest(
+            table_id=self.table_id, request_id=request_id or new_request_id()
+        )
+        answer = await self._wire.call(self._wire.tables.StartGame, request, self.token)
+        return self._done(Done(answer.revision, answer.replayed))
+
+    async def pause(self, *, request_id: str = "") -> Done:
+        """Stop all turns until the game is resumed."""
+        request = table_pb2.PauseGameRequest(
+            table_id=self.table_id, request_id=request_id or new_request_id()
+        )
+        answer = await self._wire.call(self._wire.tables.PauseGame, request, self.token)
+        return self._done(Done(answer.revision, answer.replayed))
+
+    async def resume(self, *, request_id: str = "") -> Done:
+        """Let a paused game go on."""
+        request = table_pb2.ResumeGameRequest(
+            table_id=self.table_id, request_id=request_id or new_request_id()
+        )
+        answer = await self._wire.call(self._wire.tables.ResumeGame, request, self.token)
+        return self._done(Done(answer.revision, answer.replayed))
+
+    async def take_back(
+        self, *, seat: int = 0, expected: int | None = None, request_id: str = ""
+    ) -> Done:
+        """Take the last confirmed turn back, or ask for it where all must agree."""
+        request = table_pb2.TakeBackRequest(
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
+            seat=_seat_number(seat) or self._seat,
+            expected_revision=self._expected(expected),
+        )
+        answer = await self._wire.call(self._wire.tables.TakeBack, request, self.token)
+        waiting = tuple(answer.waiting_for)
+        return self._done(Done(answer.revision, answer.replayed, waiting_for=waiting))
+
+    # ------------------------------------------------------------ what was seen
+
+    def _expected(self, expected: int | None) -> int:
+        if expected is not None:
+            if not 0 <= expected < 2**63:
+                raise BadValue(f"{expected} is no revision")
+            return expected
+        if self.revision is None:
+            raise NothingSeen(
+                f"nothing of the table {self.table_id} was looked at yet: call view() first, "
+                "or give the revision that is expected"
+            )
+        return self.revision
+
+    def _looked(self, view: TableView) -> None:
+        """The caller asked for the state, and this is it."""
+        self.revision = view.revision
+        self.last_view = view
+
+    def _told(self, event: Event) -> None:
+        """A watch told something. An answer to a command may have come before it."""
+        if isinstance(event, Snapshot):
+            self._looked(event.view)
+        elif isinstance(event, Change):
+            self.revision = max(self.revision or 0, event.revision)
+            if event.view is not None:
+                self.last_view = event.view
+
+    def _done(self, done: Done) -> Done:
+        self.revision = max(self.revision or 0, done.revision)
+        return done
+
+
+class Seat(Table):
+    """A seat that this client holds: its number and its token."""
+
+    def __init__(self, wire: Wire, table_id: str, number: int, *, token: str) -> None:
+        super().__init__(wire, table_id, token=token, seat=number)
+
+    @property
+    def number(self) -> int:
+        """The seat's number, from 1."""
+        return self._seat
+
+    async def actions(self) -> Asked:
+        """What the seat is asked, and may do now."""
+        request = table_pb2.ListActionsRequest(table_id=self.table_id, seat=self._seat)
+        answer = await self._wire.call(self._wire.tables.ListActions, request, self.token)
+        self.revision = answer.revision
+        prompt = answer.prompt if answer.HasField("prompt") else None
+        return Asked(answer.revision, prompt, tuple(answer.choices))
+
+    async def act(
+        self,
+        *actions: AnyAction,
+        confirm: bool = False,
+        expected: int | None = None,
+        request_id: str = "",
+    ) -> Done:
+        """Stage actions, all or none of them, and confirm the turn if asked to.
+
+        An action is a message or a text such as `move C3`.
+        """
+        request = table_pb2.ActRequest(
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
+            seat=self._seat,
+            expected_revision=self._expected(expected),
+            actions=to_actions(actions),
+            confirm=confirm,
+        )
+        answer = await self._wire.call(self._wire.tables.Act, request, self.token)
+        return self._done(Done(answer.revision, answer.replayed, tuple(answer.lines)))
+
+    async def undo(
+        self, *, all: bool = False, expected: int | None = None, request_id: str = ""
+    ) -> Done:
+        """Undo the last staged action, or all."""
+        request = table_pb2.UndoRequest(
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
+            seat=self._seat,
+            expected_revision=self._expected(expected),
+            all=all,
+        )
+        answer = await self._wire.call(self._wire.tables.Undo, request, self.token)
+        return self._done(Done(answer.revision, answer.replayed))
+
+    async def confirm(self, *, expected: int | None = None, request_id: str = "") -> Done:
+        """Confirm what is staged; the next seat is asked."""
+        request = table_pb2.ConfirmRequest(
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
+            seat=self._seat,
+            expected_revision=self._expected(expected),
+        )
+        answer = await self._wire.call(self._wire.tables.Confirm, request, self.token)
+        return self._done(Done(answer.revision, answer.replayed, tuple(answer.lines)))
+
+    async def leave(self, *, request_id: str = "") -> Done:
+        """Leave the seat."""
+        return await self.leave_seat(request_id=request_id)
+
+
+def _seat_number(seat: int) -> int:
+    if not 0 <= seat <= MAX_SEATS:
+        raise BadValue(f"{seat} is no seat's number")
+    return seat

@@ -1,0 +1,210 @@
+"""The same client for plain code, without `await`.
+
+    from tableturn_client import sync
+
+    with sync.connect("127.0.0.1:7430") as client:
+        first = {"first_seat": "1"}
+        new = client.new_table("free-table", seats=2, options=first, start_when_full=True)
+        ann = new.table.take_seat("Ann")
+        bob = new.table.take_seat("Bob")
+        ann.view()
+        ann.act(confirm=True)
+
+Every verb is that of the async class, run in a loop in the background.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from tableturn_client import client as aio
+from tableturn_client import handles, watching
+from tableturn_client.address import DEFAULT_SERVER
+from tableturn_client.events import Event, ResumePoint
+from tableturn_client.messages import TableView
+from tableturn_client.portal import Portal, plain, plain_as, plain_each
+from tableturn_client.watching import SILENCE
+from tableturn_client.wire import OnRetry, Retry
+
+
+class Watch:
+    """The events of a table: an iterator that ends when it is closed."""
+
+    def __init__(self, portal: Portal, inner: watching.Watch) -> None:
+        self.portal = portal
+        self.inner = inner
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Event:
+        async def following() -> Event | None:
+            return await anext(self.inner, None)
+
+        event = self.portal.run(following())
+        if event is None:
+            raise StopIteration
+        return event
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    close = plain(watching.Watch.aclose)
+
+
+def _seat(portal: Portal, inner: handles.Seat) -> Seat:
+    return Seat(portal, inner)
+
+
+class Table:
+    """See `tableturn_client.Table`."""
+
+    def __init__(self, portal: Portal, inner: handles.Table) -> None:
+        self.portal = portal
+        self.inner = inner
+
+    def __repr__(self) -> str:
+        return repr(self.inner)
+
+    @property
+    def table_id(self) -> str:
+        """The table's id."""
+        return self.inner.table_id
+
+    @property
+    def token(self) -> str:
+        """The token that the calls carry."""
+        return self.inner.token
+
+    @property
+    def revision(self) -> int | None:
+        """The revision that this handle has seen last."""
+        return self.inner.revision
+
+    @property
+    def last_view(self) -> TableView | None:
+        """The view that this handle has seen last."""
+        return self.inner.last_view
+
+    def watch(self, *, resume: ResumePoint | None = None, silence: float = SILENCE) -> Watch:
+        """Follow the table; see `tableturn_client.Watch`."""
+        return Watch(self.portal, self.inner.watch(resume=resume, silence=silence))
+
+    def seat(self, number: int, token: str = "") -> Seat:
+        """A seat that was taken before."""
+        return Seat(self.portal, self.inner.seat(number, token))
+
+    view = plain(handles.Table.view)
+    log = plain_each(handles.Table.log)
+    log_page = plain(handles.Table.log_page)
+    export = plain(handles.Table.export)
+    take_seat = plain_as(_seat)(handles.Table.take_seat)
+    leave_seat = plain(handles.Table.leave_seat)
+    concede = plain(handles.Table.concede)
+    start = plain(handles.Table.start)
+    pause = plain(handles.Table.pause)
+    resume = plain(handles.Table.resume)
+    take_back = plain(handles.Table.take_back)
+
+
+class Seat(Table):
+    """See `tableturn_client.Seat`."""
+
+    def __init__(self, portal: Portal, inner: handles.Seat) -> None:
+        super().__init__(portal, inner)
+        self._number = inner.number
+
+    @property
+    def number(self) -> int:
+        """The seat's number, from 1."""
+        return self._number
+
+    actions = plain(handles.Seat.actions)
+    act = plain(handles.Seat.act)
+    undo = plain(handles.Seat.undo)
+    confirm = plain(handles.Seat.confirm)
+    leave = plain(handles.Seat.leave)
+
+
+@dataclass(frozen=True)
+class NewTable:
+    """See `tableturn_client.NewTable`."""
+
+    table: Table
+    view: TableView
+    warnings: tuple[str, ...] = ()
+    replayed: bool = False
+
+
+def _new_table(portal: Portal, new: aio.NewTable) -> NewTable:
+    return NewTable(Table(portal, new.table), new.view, new.warnings, new.replayed)
+
+
+class Client:
+    """See `tableturn_client.Client`. Closing it also ends its thread."""
+
+    def __init__(self, portal: Portal, inner: aio.Client) -> None:
+        self.portal = portal
+        self.inner = inner
+
+    @property
+    def server(self) -> str:
+        """The service's address."""
+        return self.inner.server
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection and end the thread."""
+        try:
+            self.portal.run(self.inner.close())
+        finally:
+            self.portal.close()
+
+    def table(self, table_id: str, *, token: str = "") -> Table:
+        """A handle for a table."""
+        return Table(self.portal, self.inner.table(table_id, token=token))
+
+    def seat(self, table_id: str, number: int, *, token: str) -> Seat:
+        """A handle for a seat that was taken before."""
+        return Seat(self.portal, self.inner.seat(table_id, number, token=token))
+
+    games = plain(aio.Client.games)
+    rules = plain(aio.Client.rules)
+    component_sets = plain(aio.Client.component_sets)
+    component_set = plain(aio.Client.component_set)
+    check_component_set = plain(aio.Client.check_component_set)
+    new_table = plain_as(_new_table)(aio.Client.new_table)
+    tables = plain_each(aio.Client.tables)
+    import_table = plain(aio.Client.import_table)
+
+
+def connect(
+    server: str = DEFAULT_SERVER,
+    *,
+    retry: Retry | None = None,
+    on_retry: OnRetry | None = None,
+    root_certificates: bytes | None = None,
+) -> Client:
+    """A client for the service at an address; see `tableturn_client.connect`."""
+    inner = aio.connect(server, retry=retry, on_retry=on_retry, root_certificates=root_certificates)
+    return Client(Portal(), inner)
