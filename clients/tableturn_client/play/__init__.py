@@ -1,0 +1,1 @@
+"""Playing at a table in a terminal: `tableturn play TABLE`."""

@@ -1,0 +1,117 @@
+"""The command `tableturn play`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+from rich.console import Console
+
+from tableturn_client.cli.command import command, table_argument
+from tableturn_client.cli.session import Session as Settings
+from tableturn_client.client import Client, connect
+from tableturn_client.drawing.look import Look
+from tableturn_client.errors import TableturnError
+from tableturn_client.play import pages
+from tableturn_client.play.joining import NothingToPlay, Wish, ask_name, come
+from tableturn_client.play.seated import Seated
+from tableturn_client.play.session import Session
+from tableturn_client.play.terminal import LineTerminal, ScreenTerminal, Terminal, is_screen
+from tableturn_client.wire import Retry
+
+PATIENCE = 600.0
+"""Seconds for which a command is repeated while a service restarts."""
+
+
+@command(
+    "play",
+    examples="tableturn play harbour\n"
+    "tableturn play harbour --name Ann\n"
+    "tableturn play harbour --name Ann --name Bob\n"
+    "tableturn play harbour --watch",
+    token=True,
+)
+@table_argument
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Sit down under this name; more than once for several people at this device.",
+)
+@click.option(
+    "--seat",
+    "seats",
+    multiple=True,
+    type=click.IntRange(min=1, max=1000),
+    metavar="N",
+    help="Which seat; may be given more than once.",
+)
+@click.option("--hot-seat", is_flag=True, help="Ask for the names of all who play at this device.")
+@click.option("--watch", is_flag=True, help="Look on without a seat.")
+async def play(
+    session: Settings,
+    table_id: str,
+    names: tuple[str, ...],
+    seats: tuple[int, ...],
+    hot_seat: bool,
+    watch: bool,
+) -> None:
+    """Sit at a table: see it, and play it from here.
+
+    Goes on with the seats that are held on this machine, or takes one. Type ? at the table for
+    help. Without a terminal, lines of input are answers, and the end of input quits.
+    """
+    if watch and (names or seats or hot_seat):
+        raise click.UsageError("--watch looks on without a seat: leave --name and --seat away")
+    wish = Wish(names, seats, hot_seat, watch)
+    console = new_console()
+    playing: list[Session] = []
+
+    def retrying(error: TableturnError) -> None:
+        for one in playing:
+            one.retrying(error)
+
+    retry = Retry(total=PATIENCE)
+    async with (
+        session.client() as first,
+        connect(str(session.server), retry=retry, on_retry=retrying) as client,
+    ):
+        try:
+            seated = await come(session, first, table_id, wish, ask_name)
+        except NothingToPlay as over:
+            console.print(pages.result(over.view, Look.of(console)))
+            console.print(pages.next_table(over.view, str(session.server)))
+            return
+        one = Session(_patient(seated, client), lambda one: _terminal(one, console))
+        playing.append(one)
+        await one.run()
+
+
+def _patient(seated: Seated, client: Client) -> Seated:
+    """The same seats, at a client that doesn't give up while the service restarts."""
+    table = seated.table
+
+    return Seated(
+        [client.seat(table.table_id, n, token=seat.token) for n, seat in seated.seats.items()],
+        client.table(table.table_id, token=table.token),
+        server=seated.server,
+        forget=seated.forget,
+        host=client.table(table.table_id, token=seated.host.token) if seated.host else None,
+    )
+
+
+def _terminal(session: Session, console: Console) -> Terminal:
+    """A screen where there is one, else plain lines."""
+    if is_screen():
+        return ScreenTerminal(console, session.message, session.toolbar, session.resized)
+    return LineTerminal(console)
+
+
+def new_console() -> Console:
+    """Where a session is drawn: 80 columns where nothing is known."""
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
+        console.width = 80
+    return console

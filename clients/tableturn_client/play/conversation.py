@@ -1,0 +1,363 @@
+"""What a person types at a table, and what is done for it.
+
+A line is the answer to a question (y or n), the answer to a part of an action, a
+command, or an answer to what the active seat is asked: a number with words, or
+an action in text form. An answer counts for what the person had seen, never for
+a later question (case S7).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+from rich.text import Text
+
+from tableturn.v1 import table_pb2
+from tableturn_client import errors
+from tableturn_client.drawing.seats import Seats
+from tableturn_client.drawing.words import clean
+from tableturn_client.handles import Done, Seat
+from tableturn_client.play.answers import Draft, Unclear, answer, begin, typed
+from tableturn_client.play.hearing import Hearing
+from tableturn_client.play.seated import Seated
+from tableturn_client.play.terminal import Terminal
+from tableturn_client.play.words import ANSWERS, PAGES, command
+
+_PATIENCE = 5.0
+"""Seconds to wait for the change that a command has made, before the next line is read."""
+
+_NOT_ANSWERS = ("help", "quit", "map", "log")
+"""Commands that are no answers to a part of an action; b is a brown cube there."""
+
+OpenPage = Callable[[str], Awaitable[None]]
+
+
+class Conversation:
+    """The lines of one person, or of several at one device."""
+
+    def __init__(
+        self, seated: Seated, hearing: Hearing, terminal: Terminal, open_page: OpenPage
+    ) -> None:
+        self._seated = seated
+        self._hearing = hearing
+        self._terminal = terminal
+        self._open_page = open_page
+        self._if_yes: Callable[[], Awaitable[None]] | None = None
+        self._moved = asyncio.Event()
+        self._question: tuple[int, int] = (0, 0)
+        self.active = 0
+        """The seat that is played now; 0 while no seat held here is asked."""
+        self.draft: Draft | None = None
+        self.asking = ""
+        self.note = ""
+        self.pages: deque[Text] = deque()
+        self.quit = False
+
+    # ------------------------------------------------------------ what was heard
+
+    @property
+    def ready(self) -> bool:
+        """The active seat's question is known, and nothing that was sent is still to be seen."""
+        known = bool(self.active) and self._hearing.knows(self.active)
+        return known and not self._hearing.paused
+
+    def heard(self) -> None:
+        """Something has changed: keep to the seat that is asked, else turn to another."""
+        for seat, sentence in self._hearing.told_off.items():
+            self._gone(seat)
+            self.note = f"Seat {seat} is not yours any more: {sentence}"
+        self._hearing.told_off.clear()
+        asked = self._hearing.asked
+        if self.active not in asked:
+            self.active = asked[0] if asked else 0
+            view = self._hearing.main_view
+            if self.active and len(self._seated.seats) > 1 and view is not None:
+                who = Seats.of(view).plain(self.active)
+                self.note = f"{self.note}\n>>> Now {who}: take the device.".strip()
+        question = (self.active, self._hearing.asked_at(self.active))
+        if question != self._question:
+            self._question = question
+            self.draft = None
+            self._drop_question()
+        self.moved()
+
+    def moved(self) -> None:
+        """Something was heard or shown."""
+        self._moved.set()
+
+    async def until(self, so: Callable[[], bool]) -> None:
+        """Wait until it is so, but not for long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                while not so():
+                    self._moved.clear()
+                    await self._moved.wait()
+
+    # ------------------------------------------------------------ lines
+
+    def wants(self, line: str) -> bool:
+        """A line can be dealt with now: an answer needs a question that was shown."""
+        if self._hearing.main_view is None:
+            return False
+        if self.ready or self.asking:
+            return True
+        if not line:
+            return not self.active and not self._hearing.behind
+        word = command(line)
+        return bool(word) and word.split()[0] not in ANSWERS
+
+    async def deal(self, line: str) -> None:
+        """Deal with one line."""
+        self.note = ""
+        if self.pages:
+            self.pages.popleft()
+            if not line:
+                return
+            self.pages.clear()
+        try:
+            await self._understand(line)
+        except Unclear as unclear:
+            self.note = str(unclear)
+
+    async def _understand(self, line: str) -> None:
+        """Find out what a line means, and do it. Raises Unclear."""
+        word = command(line)
+        verb = line.split(maxsplit=1)[0].lower() if line else ""
+        if self.asking:
+            await self._yes_or_no(line)
+        elif self.draft is not None and word not in _NOT_ANSWERS:
+            await self._answer_part(self.draft, line)
+        elif word == "undo all":
+            await self._undo(all=True)
+        elif word or verb in ("leave", "concede"):
+            await self._obey(word or verb, line)
+        elif line:
+            await self._answer(line)
+
+    async def _answer_part(self, draft: Draft, line: str) -> None:
+        """The answer to a question about a part of an action; a command gives it up."""
+        word = command(line)
+        if line.lower() in ("x", "back"):
+            self.draft = None
+            return
+        try:
+            draft = answer(draft, line)
+        except Unclear:
+            if not word:
+                raise
+            self.draft = None
+            await self._understand(line)
+        else:
+            await self._go_on(draft)
+
+    async def _answer(self, line: str) -> None:
+        """A line that answers what the active seat is asked. Raises Unclear."""
+        seat = await self._asked_seat()
+        view = self._hearing.views[seat.number]
+        first, *rest = line.replace(",", " ").split()
+        if ";" in line:
+            await self._several(seat, line)
+        elif first.isdigit():
+            number = int(first)
+            if not 1 <= number <= len(view.choices):
+                raise Unclear(f"There is no choice {first}. Type ? for help.")
+            await self._go_on(begin(view.choices[number - 1], rest))
+        else:
+            await self._go_on(typed(line, view.choices))
+
+    async def _asked_seat(self) -> Seat:
+        """The seat that is asked, once all that was sent is seen. Raises Unclear."""
+        await self.until(lambda: not self.active or self.ready or self._hearing.paused)
+        if self.ready:
+            if self._terminal.live and self._terminal.began_with != self._question:
+                raise Unclear("What is asked has changed while you typed. Look again.")
+            return self._seated.seats[self.active]
+        view = self._hearing.main_view
+        if self._hearing.paused:
+            raise Unclear("The game is paused: `resume` lets it go on.")
+        if view is not None and view.status == table_pb2.TABLE_STATUS_OPEN:
+            raise Unclear("The game has not started yet.")
+        if self.active:
+            raise Unclear("The table is not up to date yet; wait a moment.")
+        if not self._seated.seats:
+            raise Unclear("You are only looking on. Type ? for help.")
+        raise Unclear("You are not asked now. Type ? for help.")
+
+    async def _go_on(self, draft: Draft) -> None:
+        """Send an action that is complete; ask for what is missing of another."""
+        if draft.missing is not None:
+            self.draft = draft
+            return
+        text = draft.text
+        self.draft = None
+        seat = await self._asked_seat()
+        await self._send(seat.act(text, expected=self._expected(seat)))
+
+    async def _several(self, seat: Seat, line: str) -> None:
+        """Several actions in text form, perhaps with a confirmation at the end."""
+        parts = [part.strip() for part in line.split(";") if part.strip()]
+        confirm = bool(parts) and command(parts[-1]) == "confirm"
+        texts = parts[:-1] if confirm else parts
+        for text in texts:
+            if not text or text[0].isdigit():
+                raise Unclear("Several actions in one line are typed in words: move C3; harvest; c")
+        if texts or confirm:
+            await self._send(seat.act(*texts, confirm=confirm, expected=self._expected(seat)))
+
+    def _expected(self, seat: Seat) -> int:
+        """The revision that the person has seen."""
+        return self._hearing.views[seat.number].revision
+
+    async def _send(self, call: Coroutine[Any, Any, Done]) -> Done | None:
+        """Send a command; a refusal becomes a line for the person."""
+        self._hearing.sending = True
+        try:
+            done = await call
+        except errors.StaleRevision:
+            self.note = "Not done: the table has changed meanwhile. This is how it stands now."
+        except errors.Refused as refused:
+            self.note = f"Not possible: {clean(str(refused), 300)}"
+        except errors.NoAnswer as lost:
+            self.note = f"No answer ({clean(str(lost), 200)}). Look at the table before you go on."
+        except errors.TableturnError as error:
+            self.note = clean(str(error), 300)
+        else:
+            self._hearing.need = max(self._hearing.need, done.revision)
+            return done
+        finally:
+            self._hearing.sending = self._hearing.unanswered = False
+        return None
+
+    # ------------------------------------------------------------ commands
+
+    async def _obey(self, word: str, line: str) -> None:
+        """A command. Raises Unclear."""
+        match word:
+            case "confirm":
+                await self._confirm()
+            case "undo":
+                await self._undo(all=False)
+            case page if page in PAGES:
+                await self._open_page(page)
+            case "pause":
+                await self._send(self._seated.trusted.pause())
+            case "resume":
+                await self._send(self._seated.trusted.resume())
+            case "start":
+                await self._send(self._seated.trusted.start())
+            case "takeback":
+                self._ask("Take the last confirmed turn back?", self._take_back)
+            case "leave":
+                number = self._own_seat(line)
+                self._ask(
+                    f"Leave seat {number}, so that somebody else can take it?",
+                    lambda: self._leave(number),
+                )
+            case "concede":
+                number = self._own_seat(line)
+                self._ask(
+                    f"Take seat {number} out of the game for good?", lambda: self._concede(number)
+                )
+            case "quit":
+                self.quit = True
+
+    async def _confirm(self) -> None:
+        """Confirm what is staged; ask back where that would skip a turn. Raises Unclear."""
+        seat = await self._asked_seat()
+        prompt = next(
+            (p for p in self._hearing.views[seat.number].prompts if p.seat == seat.number), None
+        )
+        if prompt is None or not prompt.can_confirm:
+            label = clean(prompt.label, 100) if prompt else ""
+            raise Unclear(f"Not yet: {label or 'something is still to be done'}.")
+        if prompt.confirm_skips:
+            self._ask("End the turn without doing anything?", self._send_confirm)
+        else:
+            await self._send_confirm()
+
+    async def _send_confirm(self) -> None:
+        seat = await self._asked_seat()
+        await self._send(seat.confirm(expected=self._expected(seat)))
+
+    async def _undo(self, *, all: bool) -> None:
+        seat = await self._asked_seat()
+        await self._send(seat.undo(all=all, expected=self._expected(seat)))
+
+    async def _take_back(self) -> None:
+        """Take the last turn back: as the host, or with the voice of each seat held here."""
+        view = self._hearing.main_view
+        revision = view.revision if view else 0
+        if view is not None and view.takeback == table_pb2.TAKEBACK_POLICY_ALL_AGREE:
+            for seat in list(self._seated.seats.values()):
+                done = await self._send(seat.take_back(expected=revision))
+                if done is None:
+                    return
+                revision = done.revision
+                if done.waiting_for:
+                    waiting = ", ".join(Seats.of(view).plain(n) for n in done.waiting_for)
+                    self.note = f"Asked. Still to agree, with `takeback`: {waiting}"
+                else:
+                    self.note = ""
+                    return
+            return
+        await self._send(self._seated.trusted.take_back(expected=revision))
+
+    async def _leave(self, number: int) -> None:
+        self._hearing.leaving.add(number)
+        if await self._send(self._seated.seats[number].leave()) is None:
+            self._hearing.leaving.discard(number)
+        else:
+            self._gone(number)
+            self._hearing.need = 0  # the seat's own watch doesn't tell of it any more
+
+    async def _concede(self, number: int) -> None:
+        await self._send(self._seated.seats[number].concede())
+
+    def _gone(self, number: int) -> None:
+        """A seat is not held here any more."""
+        self._seated.gone(number)
+        if self._seated.seats:
+            self._hearing.views.pop(number, None)
+        else:
+            self.quit = True
+        if self.active == number:
+            self.active = 0
+
+    def _own_seat(self, line: str) -> int:
+        """The seat that a command is about: the one named, the only one, or the active one."""
+        words = line.split()[1:]
+        own = self._seated.own
+        if words and words[-1].isdigit() and int(words[-1]) in own:
+            return int(words[-1])
+        if len(own) == 1:
+            return own[0]
+        if not own:
+            raise Unclear("You hold no seat here.")
+        verb, numbers = line.split(maxsplit=1)[0], ", ".join(map(str, own))
+        raise Unclear(f"Which seat? Type {verb} and its number: {numbers}")
+
+    # ------------------------------------------------------------ questions
+
+    def _ask(self, question: str, if_yes: Callable[[], Awaitable[None]]) -> None:
+        """Ask something to be answered with y or n."""
+        self.asking, self._if_yes = question, if_yes
+
+    def _drop_question(self) -> None:
+        self.asking, self._if_yes = "", None
+
+    async def _yes_or_no(self, line: str) -> None:
+        """The answer to a question."""
+        if_yes = self._if_yes
+        if line.lower() in ("y", "yes"):
+            self._drop_question()
+            if if_yes is not None:
+                await if_yes()
+        elif line.lower() in ("n", "no", "x", ""):
+            self._drop_question()
+            self.note = "Nothing was done."
+        else:
+            raise Unclear("Please answer y or n.")

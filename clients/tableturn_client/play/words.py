@@ -1,0 +1,88 @@
+"""The commands of a session, and the help for them."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from tableturn import notation
+from tableturn.v1 import table_pb2
+from tableturn_client.drawing import legend, status
+from tableturn_client.drawing.look import Look
+from tableturn_client.drawing.words import folded
+
+COMMANDS = {
+    "c": "confirm",
+    "confirm": "confirm",
+    "u": "undo",
+    "undo": "undo",
+    "?": "help",
+    "h": "help",
+    "help": "help",
+    "b": "boards",
+    "boards": "boards",
+    "m": "map",
+    "map": "map",
+    "l": "log",
+    "log": "log",
+    "takeback": "takeback",
+    "pause": "pause",
+    "resume": "resume",
+    "leave": "leave",
+    "concede": "concede",
+    "start": "start",
+    "q": "quit",
+    "quit": "quit",
+    "exit": "quit",
+}
+PAGES = ("help", "boards", "map", "log")
+"""Commands that show something else than the table."""
+ANSWERS = frozenset({"confirm", "undo"})
+"""Commands that answer what a seat is asked; the others can be given at any time."""
+
+_HELP = (
+    ("1, 2 ...", "take that choice; what else is to be chosen may follow: 1 C3 red"),
+    ("c", "confirm the turn"),
+    ("u", "undo the last step; `undo all` undoes all that is not confirmed"),
+    ("x", "go back from a question"),
+    ("b", "all players' boards"),
+    ("m", "the map, as large as it goes"),
+    ("l", "what has happened"),
+    ("takeback", "take the last confirmed turn back, where the table allows it"),
+    ("pause, resume", "stop the game, let it go on"),
+    ("leave", "leave your seat to somebody else; concede: give up for good"),
+    ("start", "start the game, for who made the table"),
+    ("q", "quit; your seat stays yours"),
+)
+
+
+def command(line: str) -> str:
+    """The command that a line is; empty if it is none."""
+    word = line.strip().lower()
+    if word == "undo all":
+        return "undo all"
+    return COMMANDS.get(word, "")
+
+
+def help_page(view: table_pb2.TableView, look: Look) -> Text:
+    """The commands, the forms of actions of this game, and the signs."""
+    lines = [Text("What you can type", "bold underline")]
+    lines += [_row(f"  {keys:<15}", meaning, look) for keys, meaning in _HELP]
+    lines.append(Text("Or an action in words; several with ; between them, and c to confirm"))
+    lines += [_row(f"  {usage:<32}", meaning, look) for usage, meaning in _forms(view)]
+    lines.append(Text("Signs", "bold underline"))
+    page = Text("\n").join([*lines, legend.draw(view, look)])
+    for told in status.small_print(view):
+        page.append(f"\n{folded(told, look.width - 1)}", "yellow")
+    return page
+
+
+def _row(typed: str, meaning: str, look: Look) -> Text:
+    """What is typed, and what it means beside it."""
+    return Text(folded(typed + meaning, look.width - 1, " " * len(typed)))
+
+
+def _forms(view: table_pb2.TableView) -> list[tuple[str, str]]:
+    """The forms of this game's actions."""
+    free = view.game == "free-table"
+    kinds = {"pass_round", "score_points", "name_next", "finish_game"}
+    return [(f.usage, f.meaning) for f in notation.forms() if (f.kind in kinds) == free]
