@@ -1,0 +1,87 @@
+"""Draws the pictures of the docs from a real game: `python docs/pictures/make.py`.
+
+A golden game is replayed to a lively position, and drawn as `tableturn show` draws it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from tableturn_client.actions import to_action
+from tableturn_client.drawing.look import Look
+from tableturn_client.drawing.table import Eyes, draw
+from tableturn_client.messages import TableView
+from tableturn_server.service import convert
+from tableturn_server.tables import commands, making
+from tableturn_server.tables.authority import decide
+
+HERE = Path(__file__).parent
+GOLDEN = HERE.parents[1] / "tests" / "golden" / "eastern_wonders_4.txt"
+TURNS = 60
+NAMES = ("Ann", "Ben", "Cleo", "Dan")
+WIDTH = 104
+
+
+def position() -> TableView:
+    """The view of seat 1 after some turns of the golden game."""
+    head, turns, *_ = GOLDEN.read_text("utf-8").split("\n\n")
+    fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
+    token, seed = b"t" * 32, bytes.fromhex(fields["seed"])
+    table, _, _ = making.make(
+        making.Wish(
+            table_id="harbour",
+            title="Friday evening",
+            game=fields["game"],
+            seats=int(fields["seats"]),
+            options=dict(pair.split("=", 1) for pair in fields["options"].split()),
+            host=token,
+            start_when_full=True,
+        ),
+        drawn_seed=seed,
+        now=0,
+    )
+    by = commands.By(token=token)
+    for name in NAMES:
+        change = decide(table, commands.TakeSeat(by=by, name=name, token=token), 0)
+        assert change is not None
+        table = change.table
+    played = [line for line in turns.splitlines() if line.startswith("seat ")]
+    for number, line in enumerate(played[: TURNS + 1]):
+        seat, _, text = line.partition(": ")
+        if text == "dropped":
+            continue
+        change = decide(
+            table,
+            commands.Act(
+                by=by,
+                seat=int(seat.removeprefix("seat ")),
+                expected_revision=table.revision,
+                actions=convert.read_actions(map(to_action, text.split("; "))),
+                confirm=number < TURNS,
+            ),
+            0,
+        )
+        assert change is not None
+        table = change.table
+    return convert.table_view(table, "", 1)
+
+
+def write(name: str, title: str, text: Text) -> None:
+    """Write a drawing as SVG that needs nothing from elsewhere."""
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
+    console.print(text)
+    svg = console.export_svg(title=title)
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    (HERE / name).write_text(svg, "utf-8")
+
+
+if __name__ == "__main__":
+    view = position()
+    write(
+        "eastern-wonders.svg", "tableturn show harbour", draw(view, Look(WIDTH, 60), Eyes((1,), 1))
+    )
