@@ -110,7 +110,7 @@ def test_each_owner_of_a_boat_gets_a_cube_where_the_movement_ends() -> None:
     assert not table.red.may_confirm
     assert "harvest" not in table.red.choices
     table.red.pays(table.blue, "R")
-    with table.red.refused("move is not possible now; possible now: pay_owner"):
+    with table.red.refused("move is not possible now; possible now: `pay COLOUR to seat"):
         table.red.moves("C5", dropping="Y")  # the first payment ended the movement
     with table.red.refused("seat must be one of 3, not 2"):
         table.red.pays(table.blue, "Y")
@@ -138,7 +138,7 @@ def test_without_enough_cubes_for_all_owners_the_movement_may_not_end_there() ->
     table.red.moves("C4")
     # One cube for two boats: passage only.
     assert table.red.choices == {"move"}
-    with table.red.refused("pay_owner is not possible now; possible now: move"):
+    with table.red.refused("pay is not possible now; possible now: `move"):
         table.red.pays(table.blue, "Y")
     prompt = table.red.prompt
     assert prompt is not None

@@ -270,7 +270,7 @@ def test_a_pass_is_staged_and_seen_before_it_is_confirmed() -> None:
 @pytest.mark.clause("FT-03")
 def test_without_passing_nobody_passes() -> None:
     table = table_of()
-    with pytest.raises(Illegal, match="pass_round is not possible now; possible now: finish_game"):
+    with pytest.raises(Illegal, match="pass is not possible now; possible now: `finish game`"):
         table.stage(1, "pass")
 
 

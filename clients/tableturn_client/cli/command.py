@@ -114,6 +114,14 @@ def token_option() -> click.Option:
     )
 
 
+def repeated_options() -> list[click.Option]:
+    """The common options as they stand after a command: the environment was read before."""
+    options = common_options()
+    for option in options:
+        option.envvar = None
+    return options
+
+
 def command(
     name: str, *, examples: str, token: bool = False, **settings: Any
 ) -> Callable[[Callable[Concatenate[Session, P], Coroutine[Any, Any, None]]], Command]:
@@ -132,10 +140,7 @@ def command(
                 raise Ended(Exit.BROKEN_PIPE) from None
 
         built = click.command(name, cls=Command, examples=examples, **settings)(run)
-        # Options of the environment are read once, by the group.
-        for option in common_options():
-            option.envvar = None
-            built.params.append(option)
+        built.params += repeated_options()
         if token:
             option = token_option()
             option.envvar = None

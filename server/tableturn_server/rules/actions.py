@@ -13,6 +13,12 @@ import msgspec
 
 from tableturn_server.rules.mechanics.cubes import NO_CUBES, Color, Cubes
 
+MOST_CUBES = 1000
+"""Of one colour in a bundle: no game has as many, and no sum gets out of hand."""
+LONGEST_NAME = 16
+"""Of a tile or another component."""
+MOST_NUMBER = 2**31 - 1
+
 
 class BonusKind(IntEnum):
     """What a bonus tile does (EW-21). The numbers are those of `tableturn.v1.BonusKind`."""
@@ -143,3 +149,17 @@ Action = (
     | FinishGame
 )
 """Any action of any game."""
+
+
+def check_bounds(action: Action) -> None:
+    """Raise ValueError for an action with a value that no game has, whoever wrote it."""
+    for name in action.__struct_fields__:
+        value = getattr(action, name)
+        if isinstance(value, str):
+            if len(value) > LONGEST_NAME or not (value.isascii() and value.isprintable()):
+                raise ValueError(f"{name} is no name of a component")
+        elif isinstance(value, Cubes):
+            if not all(0 <= count <= MOST_CUBES for count in value):
+                raise ValueError(f"{name} has more cubes than there are, or fewer than none")
+        elif value is not None and not -MOST_NUMBER <= value <= MOST_NUMBER:
+            raise ValueError(f"{name} is out of range")

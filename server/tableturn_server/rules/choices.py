@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from tableturn import notation
 from tableturn_server.rules import actions
 from tableturn_server.rules.actions import Action, BonusKind
 from tableturn_server.rules.mechanics.cubes import NO_CUBES, Color, Cubes
@@ -71,6 +72,16 @@ _LISTS = {
 _CLASSES: dict[str, type[Any]] = {str(kind.__struct_config__.tag): kind for kind in Action.__args__}
 
 
+def verb(kind: str) -> str:
+    """What a kind of action is called where it is typed, such as `build`."""
+    return notation.forms(kind)[0].verb
+
+
+def usage(kind: str) -> str:
+    """How a kind of action is typed, such as `move TILE [dropping COLOUR]`."""
+    return f"`{notation.forms(kind)[0].usage}`"
+
+
 def _word(value: object) -> str:
     """A value as it stands in a sentence."""
     if isinstance(value, Cubes):
@@ -90,10 +101,10 @@ def check(choice: Choice, action: Action) -> None:
                 continue
             if value not in allowed:
                 if not allowed:
-                    raise Illegal(f"{choice.label or choice.kind}: no {name} is chosen here")
+                    raise Illegal(f"{verb(choice.kind)}: no {name} is chosen here")
                 given = "nothing" if value is None else _word(value)
                 words = ", ".join(_word(item) for item in allowed)
-                raise Illegal(f"{choice.kind}: {name} must be one of {words}, not {given}")
+                raise Illegal(f"{verb(choice.kind)}: {name} must be one of {words}, not {given}")
         elif name == "cubes":
             bounds = choice.cubes or CubeBounds(0, 0, NO_CUBES)
             if not bounds.admits(value):
@@ -102,15 +113,14 @@ def check(choice: Choice, action: Action) -> None:
                 )
                 held = bounds.available.letters or "none"
                 raise Illegal(
-                    f"{choice.kind}: {size} cube(s) out of {held} are to be chosen, "
+                    f"{verb(choice.kind)}: {size} cube(s) out of {held} are to be chosen, "
                     f"not {_word(value)}"
                 )
         else:
             limits = getattr(choice, name)
             if not limits.min <= value <= limits.max:
-                raise Illegal(
-                    f"{choice.kind}: {name} must be from {limits.min} to {limits.max}, not {value}"
-                )
+                span = f"from {limits.min} to {limits.max}"
+                raise Illegal(f"{verb(choice.kind)}: {name} must be {span}, not {value}")
 
 
 def pick(choice: Choice, below: Callable[[int], int]) -> Action:

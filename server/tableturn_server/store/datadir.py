@@ -57,11 +57,18 @@ class DataDir:
                 f"the data directory {self.root} is used by another server (pid {holder});"
                 " stop that one, or choose another directory"
             ) from error
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
         self._lock = lock
-        self.socket = self._short_socket()
-        self._rotate_log()
+        try:
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+            self.socket = self._short_socket()
+            self._rotate_log()
+        except OSError as error:
+            self.release()
+            raise StoreRefused(
+                f"the data directory {self.root} can't be written: {error.strerror};"
+                " make room there, or choose another directory"
+            ) from error
 
     def release(self) -> None:
         """Give the lock back. The file stays: removing it would let two servers lock two files."""

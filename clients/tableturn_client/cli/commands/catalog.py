@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from tableturn_client.cli.command import command
+from tableturn_client.cli.command import command, repeated_options
 from tableturn_client.cli.files import read_file, write_file
 from tableturn_client.cli.plain import plain, word
 from tableturn_client.cli.session import Session, columns
@@ -66,7 +66,7 @@ async def rules_command(session: Session, game: str, clause: str | None) -> None
     )
 
 
-@click.group("components", cls=click.Group, invoke_without_command=True)
+@click.group("components", invoke_without_command=True, params=repeated_options())
 @click.pass_context
 def components_command(context: click.Context) -> None:
     """List, show and check component sets: cards, tiles and boards as data."""

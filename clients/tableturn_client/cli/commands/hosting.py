@@ -8,7 +8,13 @@ from dataclasses import replace
 
 import click
 
-from tableturn_client.cli.command import Number, command, request_id_option, table_argument
+from tableturn_client.cli.command import (
+    Number,
+    command,
+    repeated_options,
+    request_id_option,
+    table_argument,
+)
 from tableturn_client.cli.commands.catalog import confidence
 from tableturn_client.cli.files import read_file
 from tableturn_client.cli.holding import hosting_table, trusted_table
@@ -212,7 +218,7 @@ def _read_seed(text: str | None) -> bytes:
 # ---------------------------------------------------------------- tables
 
 
-@click.group("tables", invoke_without_command=True)
+@click.group("tables", invoke_without_command=True, params=repeated_options())
 @click.pass_context
 def tables_command(context: click.Context) -> None:
     """List the tables of the service."""

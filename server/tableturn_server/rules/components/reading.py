@@ -68,13 +68,13 @@ def load(data: bytes, game: str) -> ComponentSet:
     if given.get("format") != FORMAT:
         raise BadComponents("format", f"must be {FORMAT}, the only format there is")
     if given.get("game", game) != game:
-        raise BadComponents("game", f"this set is for {given['game']!r}, not for {game!r}")
+        raise BadComponents("game", f"this set is for another game, not for {game!r}")
     base = given.get("base", game)
     if base == "none":
         return _own(_build(given, game))
     if base not in shipped_names():
         names = ", ".join((*shipped_names(), "none"))
-        raise BadComponents("base", f"must be one of {names}, not {base!r}")
+        raise BadComponents("base", f"must be one of {names}")
     merged, places = _merged(_shipped_data(base), given)
     try:
         return _own(_build(merged, game))
