@@ -1,0 +1,1 @@
+"""What is measured: each figure beside a limit or a peer that ran in the same minute."""

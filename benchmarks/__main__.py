@@ -1,0 +1,21 @@
+"""`python -m benchmarks` runs all of them; `python -m benchmarks rules` one."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import rules, service
+
+ALL = {"rules": rules.main, "service": service.main}
+
+
+def main() -> None:
+    """Run the benchmarks that are named, or all."""
+    for name in sys.argv[1:] or ALL:
+        if name not in ALL:
+            sys.exit(f"there is no benchmark {name!r}; there are: {', '.join(ALL)}")
+        ALL[name]()
+
+
+if __name__ == "__main__":
+    main()

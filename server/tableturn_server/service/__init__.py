@@ -1,0 +1,1 @@
+"""The gRPC servicers, authentication, error mapping and interceptors."""

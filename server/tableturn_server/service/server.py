@@ -1,0 +1,137 @@
+"""The gRPC server: both services, health, reflection, keepalive, and an end without loss."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
+from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
+
+from tableturn.v1 import catalog_pb2, table_pb2
+from tableturn_server.service import logs
+from tableturn_server.service.calls import LARGE, SMALL, Desk
+from tableturn_server.service.catalog import CatalogService
+from tableturn_server.service.documents import Documents
+from tableturn_server.service.keeper import Keeper
+from tableturn_server.service.limits import Gate, Limits
+from tableturn_server.service.tables import TableService
+from tableturn_server.service.watching import HEARTBEAT, Watches
+from tableturn_server.store import Store
+
+GRACE = 3.0
+"""Seconds that running calls are given when the service ends."""
+
+LINGER = 0.2
+"""Seconds in which calls are still refused in words before the port is closed."""
+
+OPTIONS: tuple[tuple[str, int], ...] = (
+    # Two servers on one port would share its calls by chance: a second one is an error.
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_receive_message_length", LARGE),
+    ("grpc.max_send_message_length", LARGE),
+    ("grpc.max_concurrent_streams", 4096),
+    # An idle watch lives for hours, behind routers that forget idle connections (G4).
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+    # The interval of received pings (min_recv_... has no such word in it).
+    ("grpc.http2.min_ping_interval_without_data_ms", 1_000),
+    ("grpc.http2.max_ping_strikes", 5),
+)
+
+_TABLES = table_pb2.DESCRIPTOR.services_by_name["TableService"]
+_CATALOG = catalog_pb2.DESCRIPTOR.services_by_name["CatalogService"]
+
+
+class Service:
+    """Everything between a port and a store.
+
+    `admin` is the SHA-256 of the admin's token. `heartbeat` is the interval of signs of life
+    in watches, in seconds.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        admin: bytes,
+        *,
+        limits: Limits | None = None,
+        heartbeat: float = HEARTBEAT,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        log = logs.get()
+        loop = asyncio.get_running_loop()
+        self.desk = Desk(Gate(limits or Limits(), loop.time), admin, log)
+        self.keeper = Keeper(store.tables, store.hub, clock=clock)
+        self.watches = Watches(self.keeper, store.hub, self.desk, heartbeat=heartbeat, clock=clock)
+        self._health = health.aio.HealthServicer()
+        self._server = grpc.aio.server(options=OPTIONS)
+        tables = TableService(self.keeper, store.tables, self.desk, log)
+        documents = Documents(self.keeper, log)
+        handlers = {
+            **_handlers(self.desk, table_pb2, _TABLES, tables),
+            **_handlers(self.desk, table_pb2, _TABLES, documents),
+            "WatchTable": self.desk.stream(
+                "WatchTable", table_pb2.WatchTableRequest, self.watches.follow
+            ),
+        }
+        catalog = _handlers(self.desk, catalog_pb2, _CATALOG, CatalogService())
+        for service, methods in ((_TABLES, handlers), (_CATALOG, catalog)):
+            missing = {method.name for method in service.methods} - set(methods)
+            assert not missing, f"no handler for {missing}"
+            self._server.add_generic_rpc_handlers(
+                (grpc.method_handlers_generic_handler(service.full_name, methods),)
+            )
+        self.handlers = (*handlers.values(), *catalog.values())
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        self.names = ("", _TABLES.full_name, _CATALOG.full_name)
+        reflection.enable_server_reflection(
+            (*self.names[1:], health.SERVICE_NAME, reflection.SERVICE_NAME), self._server
+        )
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen; return the port. Raises RuntimeError if it can't be bound."""
+        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        bound = self._server.add_insecure_port(address)
+        if not bound:
+            raise RuntimeError(f"can't listen on {address}")
+        await self._server.start()
+        for name in self.names:
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        return bound
+
+    async def stop(self, grace: float = GRACE) -> None:
+        """Refuse new calls, end the watches, let running calls finish; then close the port."""
+        await self._health.enter_graceful_shutdown()
+        self.desk.close()
+        self.watches.end_all()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(grace):
+                await self.desk.idle.wait()
+        # Calls that are on their way are told so; gRPC would only cancel them.
+        await asyncio.sleep(LINGER)
+        await self._server.stop(0.1)
+
+
+def _handlers(desk: Desk, module: Any, service: Any, servicer: object) -> dict[str, Any]:
+    """The gRPC handlers of those methods of a service that a servicer has: `Act` is `act`."""
+    found = {}
+    for method in service.methods:
+        name = re.sub(r"(?<!^)([A-Z])", r"_\1", method.name).lower()
+        handler = getattr(servicer, name, None)
+        if handler is not None:
+            request = getattr(module, method.input_type.name)
+            most = LARGE if _DOCUMENT in method.input_type.fields_by_name else SMALL
+            found[method.name] = desk.unary(method.name, request, handler, most=most)
+    return found
+
+
+_DOCUMENT = "document"
+"""The field that holds a whole document: a request with one may be larger than others."""

@@ -1,0 +1,208 @@
+"""Making a table: what may be asked for, and the table at its first revision."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import msgspec
+
+from tableturn_server.rules import catalog, components
+from tableturn_server.rules.game import BadOption, Game, Setting
+from tableturn_server.rules.source import SEED_BYTES
+from tableturn_server.tables.log import ChangeKind, LogEntry
+from tableturn_server.tables.refusals import Reason, Refused
+from tableturn_server.tables.state import (
+    SEAT_COLORS,
+    Making,
+    Seat,
+    Status,
+    Table,
+    TableState,
+    Takeback,
+)
+
+TABLE_ID = re.compile(r"[a-z0-9][a-z0-9-]{2,39}")
+TOKEN_BYTES = 32
+NAME_LENGTH = 40
+TITLE_LENGTH = 60
+_UNSEEN = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
+_SEEN = "LNPS"  # letters, numbers, punctuation, symbols: of these a name has one at least
+_JOINER = "\u200d"  # joins emoji
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody asks for who makes a table; see `CreateTableRequest`."""
+
+    table_id: str
+    game: str
+    seats: int = 0
+    options: dict[str, str]
+    component_set: bytes = b""
+    host: bytes
+    watch: bytes = b""
+    unlisted: bool = False
+    start_when_full: bool = False
+    takeback: Takeback = Takeback.HOST
+    title: str = ""
+    seed: bytes = b""
+
+
+def make(wish: Wish, *, drawn_seed: bytes, now: int) -> tuple[Table, LogEntry, tuple[str, ...]]:
+    """The new table at revision 1, its log entry, and warnings for the players.
+
+    `drawn_seed` is used unless the wish names a seed of its own. Raises Refused
+    with UNKNOWN_NAME, BAD_FIELD or BAD_COMPONENTS.
+    """
+    check_table_id(wish.table_id)
+    kind = catalog.GAMES.get(wish.game)
+    if kind is None:
+        raise Refused(
+            Reason.UNKNOWN_NAME,
+            f"there is no game {wish.game[:40]!r}; games: {', '.join(sorted(catalog.GAMES))}",
+            field="game",
+        )
+    seats = wish.seats or kind.seats.start
+    check_token(wish.host, "host_token_sha256")
+    if wish.watch:
+        check_token(wish.watch, "watch_token_sha256")
+    if wish.seed and len(wish.seed) != SEED_BYTES:
+        raise Refused(
+            Reason.BAD_FIELD,
+            f"a seed has {SEED_BYTES} bytes, not {len(wish.seed)}",
+            field="seed",
+        )
+    chosen, custom = _component_set(kind.component_set, wish)
+    options = _options(kind, seats, wish.options, chosen)
+    making = Making(
+        table_id=wish.table_id,
+        title=clean_text(wish.title, "title", TITLE_LENGTH, empty=True),
+        game=wish.game,
+        rules_version=kind.rules_version,
+        seats=seats,
+        options=options,
+        set_name=chosen.name if chosen else "",
+        set_sha256=chosen.sha256 if chosen else b"",
+        custom_set=custom,
+        host=wish.host,
+        watch=wish.watch,
+        unlisted=wish.unlisted,
+        start_when_full=wish.start_when_full,
+        takeback=wish.takeback,
+        seed=wish.seed or drawn_seed,
+        open_seed=bool(wish.seed),
+        created=now,
+    )
+    table: Table = TableState(
+        making=making,
+        revision=1,
+        stamp=now,
+        status=Status.OPEN,
+        paused=False,
+        seats=tuple(Seat(color) for color in SEAT_COLORS[:seats]),
+        asked_at=(0,) * seats,
+        turned_at=0,
+        staged=((),) * seats,
+        turns=0,
+        log_hash=b"",
+        takeback_asked=(),
+        open=None,
+        hidden=None,
+    )
+    line = f"a table of {kind.title} for {seats} is made"
+    entry = LogEntry(revision=1, time=now, kind=ChangeKind.CREATE, lines=(line,))
+    warnings = kind.warnings(Setting(seats=seats, options=options, components=chosen))
+    return table, entry, warnings
+
+
+def _component_set(shipped: str | None, wish: Wish) -> tuple[components.ComponentSet | None, bytes]:
+    """The set that the table plays with, and the document of a set of the maker's own."""
+    if shipped is None:
+        if wish.component_set:
+            raise Refused(
+                Reason.BAD_COMPONENTS, f"{wish.game} is played without components", place="$"
+            )
+        return None, b""
+    if not wish.component_set:
+        return components.shipped(shipped), b""
+    try:
+        chosen = components.load(wish.component_set, wish.game)
+    except components.BadComponents as error:
+        raise Refused(Reason.BAD_COMPONENTS, str(error), place=error.place or "the file") from error
+    # The whole set, without its base: another edition of the base changes nothing here.
+    return chosen, chosen.document
+
+
+def _options(
+    kind: type[Game[object, object]],
+    seats: int,
+    given: dict[str, str],
+    chosen: components.ComponentSet | None,
+) -> dict[str, str]:
+    """All options with their values, checked by the game itself."""
+    if seats not in kind.seats:
+        raise Refused(
+            Reason.BAD_FIELD,
+            f"{kind.title} is for {kind.seats.start} to {kind.seats.stop - 1} seats, not {seats}",
+            field="seats",
+        )
+    known = [option.name for option in kind.options]
+    for name in given:
+        if name not in known:
+            raise Refused(
+                Reason.UNKNOWN_NAME,
+                f"{kind.name} has no option {name[:40]!r}; options: {', '.join(sorted(known))}",
+                field="options",
+            )
+    try:
+        options = catalog.complete_options(kind, given)
+        catalog.bind(kind.name, seats, options, chosen)
+    except BadOption as error:
+        raise Refused(Reason.BAD_FIELD, str(error), field="options") from error
+    return options
+
+
+def check_table_id(table_id: str) -> None:
+    """Raise Refused unless the id may name a table."""
+    if not TABLE_ID.fullmatch(table_id):
+        raise Refused(
+            Reason.BAD_FIELD,
+            "a table's id has 3 to 40 of a-z, 0-9 and -, and begins with a letter or digit",
+            field="table_id",
+        )
+
+
+def check_token(digest: bytes, field: str) -> None:
+    """Raise Refused unless this can be the SHA-256 of a token."""
+    if len(digest) != TOKEN_BYTES:
+        raise Refused(
+            Reason.BAD_FIELD,
+            f"{field} is the SHA-256 of a token: {TOKEN_BYTES} bytes, not {len(digest)}",
+            field=field,
+        )
+
+
+def clean_text(value: str, field: str, longest: int, *, empty: bool = False) -> str:
+    """A name or title in normal form, without white space at its ends.
+
+    Raises Refused if it is empty (unless that is allowed), too long, or holds
+    characters that can't be seen.
+    """
+    cleaned = unicodedata.normalize("NFC", value[: longest * 8]).strip()
+    if not cleaned and not empty:
+        raise Refused(Reason.BAD_FIELD, f"{field} is missing", field=field)
+    if len(value) > longest * 8 or len(cleaned) > longest:
+        raise Refused(
+            Reason.BAD_FIELD,
+            f"{field} has at most {longest} characters, not {len(value)}",
+            field=field,
+        )
+    kinds = {unicodedata.category(c) for c in cleaned}
+    if not can_be_seen(cleaned) or (cleaned and not any(kind[0] in _SEEN for kind in kinds)):
+        raise Refused(Reason.BAD_FIELD, f"{field} has characters that can't be seen", field=field)
+    return cleaned
+
+
+def can_be_seen(text: str) -> bool:
+    """Nothing in a text is a control or another character without a shape."""
+    return all(c == _JOINER or unicodedata.category(c) not in _UNSEEN for c in text)

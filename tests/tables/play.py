@@ -1,0 +1,292 @@
+"""A small vocabulary for tests of the authority: a table, the people at it, and what they do.
+
+game = a_table("free-table", seats=2, points="on")
+ann, bob = game.people
+ann.acts("score 5 for seat 2", confirm=True)
+with refused("NOT_ASKED"):
+    ann.confirms()
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+import pytest
+
+from tableturn import notation
+from tableturn_server.rules.actions import Action
+from tableturn_server.rules.choices import _CLASSES, pick
+from tableturn_server.rules.mechanics.cubes import Cubes
+from tableturn_server.tables import authority, commands, views
+from tableturn_server.tables.authority import Change, decide, staged_position
+from tableturn_server.tables.commands import By
+from tableturn_server.tables.export import Recorded
+from tableturn_server.tables.history import History, snapshot_turn, standing
+from tableturn_server.tables.log import LogEntry
+from tableturn_server.tables.making import Wish, make
+from tableturn_server.tables.refusals import Refused
+from tableturn_server.tables.state import Status, Table, Takeback, game_of
+
+NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal")
+SEED = bytes(range(16))
+
+
+def digest(token: str) -> bytes:
+    return sha256(token.encode()).digest()
+
+
+HOST = By(digest("the host's token"))
+ADMIN = By(digest("the admin's token"), admin=True)
+STRANGER = By(digest("a token of nobody here"))
+NOBODY = By()
+
+
+@contextlib.contextmanager
+def refused(reason: str, **details: object) -> Iterator[None]:
+    """What is done inside is refused for this reason, with these details."""
+    with pytest.raises(Refused) as raised:
+        yield
+    assert raised.value.reason.value == reason, raised.value.sentence
+    for name, value in details.items():
+        assert raised.value.details.get(name) == str(value)
+    assert raised.value.sentence
+
+
+def action(text: str) -> Action:
+    """The action of a text such as `move C3`."""
+    kind, fields = notation.parse(text)
+    values = {k: Cubes(*v) if isinstance(v, tuple) else v for k, v in fields.items()}
+    found: Action = _CLASSES[kind](**values)
+    return found
+
+
+@dataclass
+class TableOfTest:
+    """A table with all that the store keeps of it: its log, and snapshots by turn."""
+
+    table: Table
+    log: list[LogEntry]
+    snapshots: dict[int, Table] = field(default_factory=dict)
+    clock: int = 1_000_000
+    most_replayed: int = 0
+
+    def does(self, command: commands.AnyCommand) -> Change | None:
+        """Decide a command, and keep what comes of it."""
+        self.clock += 1000
+        before = self.table
+        history = self.history() if isinstance(command, commands.TakeBack) else None
+        change = decide(self.table, command, self.clock, history)
+        assert self.table is before
+        if change is not None:
+            assert change.table.revision == change.entry.revision == before.revision + 1
+            self.table = change.table
+            self.log.append(change.entry)
+            if change.snapshot:
+                self.snapshots[change.table.turns] = change.table
+        return change
+
+    def history(self) -> History | None:
+        """What a takeback is given: the nearest snapshot, and the turns since."""
+        if self.table.status is not Status.RUNNING or not self.table.turns:
+            return None
+        snapshot = self.snapshots[snapshot_turn(self.table.turns)]
+        entries = [entry for entry in self.log if entry.revision > snapshot.revision]
+        turns = standing(entries, snapshot.turns, self.table.turns)
+        self.most_replayed = max(self.most_replayed, len(turns))
+        return History(snapshot, turns)
+
+    def recorded(self) -> list[Recorded]:
+        return [Recorded(f"change-{entry.revision}", entry) for entry in self.log]
+
+    def person(self, seat: int) -> Person:
+        return Person(self, NAMES[seat - 1])
+
+    @property
+    def people(self) -> list[Person]:
+        return [self.person(seat) for seat in range(1, len(self.table.seats) + 1)]
+
+    @property
+    def people_by_name(self) -> list[Person]:
+        """The people who sat down first, wherever they sit now."""
+        return [Person(self, name) for name in NAMES[: len(self.table.seats)]]
+
+    @property
+    def asked(self) -> list[Person]:
+        """Whoever is asked now."""
+        game = game_of(self.table)
+        return [self.person(prompt.seat) for prompt in game.prompts(self.table.position)]
+
+    def is_over(self) -> bool:
+        return self.table.status is Status.FINISHED
+
+    def plays_on(self, turns: int, chance: random.Random) -> None:
+        """Whoever is asked takes turns by chance, until so many more stand or it is over."""
+        until = self.table.turns + turns
+        while self.table.turns < until and not self.is_over():
+            chance.choice(self.asked).takes_a_turn(chance)
+
+    def host_pauses(self) -> None:
+        assert self.does(commands.Pause(by=HOST))
+
+    def host_resumes(self) -> None:
+        assert self.does(commands.Resume(by=HOST))
+
+    def host_takes_back(self, at: int | None = None) -> Change | None:
+        revision = self.table.revision if at is None else at
+        return self.does(commands.TakeBack(by=HOST, expected_revision=revision))
+
+
+@dataclass
+class Person:
+    """Somebody with a token; the token's text follows from the name."""
+
+    at: TableOfTest
+    name: str
+
+    @property
+    def by(self) -> By:
+        return By(digest(f"the token of {self.name}"))
+
+    @property
+    def seat(self) -> int:
+        (seat,) = self.at.table.seats_of(self.by.token)
+        return seat
+
+    @property
+    def staged(self) -> tuple[Action, ...]:
+        return self.at.table.staged[self.seat - 1]
+
+    @property
+    def asked_at(self) -> int:
+        return self.at.table.asked_at[self.seat - 1]
+
+    def sees(self) -> views.TableView:
+        return views.view(self.at.table, self.seat)
+
+    def takes_seat(self, seat: int = 0, name: str | None = None) -> int:
+        change = self.at.does(
+            commands.TakeSeat(by=NOBODY, seat=seat, name=name or self.name, token=self.by.token)
+        )
+        assert change is not None
+        return change.seat
+
+    def leaves(self) -> None:
+        assert self.at.does(commands.LeaveSeat(by=self.by))
+
+    def acts(self, *texts: str, confirm: bool = False, at: int | None = None, seat: int = 0) -> int:
+        """Stage actions; the revision that the seat has seen is the newest unless it is given."""
+        return self._acts(tuple(map(action, texts)), confirm, at, seat)
+
+    def _acts(
+        self, actions: tuple[Action, ...], confirm: bool, at: int | None = None, seat: int = 0
+    ) -> int:
+        change = self.at.does(
+            commands.Act(
+                by=self.by,
+                seat=seat,
+                expected_revision=self.at.table.revision if at is None else at,
+                actions=actions,
+                confirm=confirm,
+            )
+        )
+        assert change is not None
+        return change.table.revision
+
+    def confirms(self, at: int | None = None) -> int:
+        return self._acts((), True, at)
+
+    def undoes(self, *, all: bool = False, at: int | None = None) -> None:
+        revision = self.at.table.revision if at is None else at
+        assert self.at.does(commands.Undo(by=self.by, expected_revision=revision, all=all))
+
+    def asks_to_take_back(self) -> tuple[int, ...] | None:
+        """The seats that still have to agree; None if this one has agreed before."""
+        revision = self.at.table.revision
+        change = self.at.does(commands.TakeBack(by=self.by, expected_revision=revision))
+        return None if change is None else change.waiting_for
+
+    def concedes(self) -> None:
+        assert self.at.does(commands.Concede(by=self.by))
+
+    def pauses(self) -> None:
+        assert self.at.does(commands.Pause(by=self.by))
+
+    def resumes(self) -> None:
+        assert self.at.does(commands.Resume(by=self.by))
+
+    def takes_a_turn(self, chance: random.Random) -> None:
+        """Actions by chance, and a confirmation as soon as chance wants one that is possible."""
+        for _ in range(200):
+            game = game_of(self.at.table)
+            position = staged_position(game, self.at.table, self.seat)
+            prompt = next(p for p in game.prompts(position) if p.seat == self.seat)
+            choices = [
+                choice
+                for choice in game.legal_actions(position, self.seat)
+                if choice.kind != "finish_game"
+            ]
+            if prompt.can_confirm and (not choices or chance.random() < 0.4):
+                self.confirms()
+                return
+            self._acts((pick(chance.choice(choices), chance.randrange),), False)
+        raise AssertionError("no confirmation is reached")
+
+
+def a_table(
+    game: str = "free-table",
+    *,
+    seats: int = 2,
+    seed: bytes = SEED,
+    open_seed: bool = False,
+    takeback: Takeback = Takeback.HOST,
+    start_when_full: bool = True,
+    watch: bytes = b"",
+    taken: bool = True,
+    **options: str,
+) -> TableOfTest:
+    """A table with everybody on their seats, and the game started."""
+    if game == "free-table":
+        options = {"first_seat": "1", **options}
+    wish = Wish(
+        table_id="the-table",
+        game=game,
+        seats=seats,
+        options=options,
+        host=HOST.token,
+        watch=watch,
+        start_when_full=start_when_full,
+        takeback=takeback,
+        seed=seed if open_seed else b"",
+    )
+    table, entry, _ = make(wish, drawn_seed=seed, now=1_000_000)
+    made = TableOfTest(table, [entry])
+    if taken:
+        for name in NAMES[:seats]:
+            Person(made, name).takes_seat()
+    return made
+
+
+def eastern_wonders(**wishes: object) -> TableOfTest:
+    return a_table("eastern-wonders", **wishes)  # type: ignore[arg-type]
+
+
+__all__ = [
+    "ADMIN",
+    "HOST",
+    "NAMES",
+    "NOBODY",
+    "SEED",
+    "STRANGER",
+    "Person",
+    "TableOfTest",
+    "a_table",
+    "action",
+    "authority",
+    "digest",
+    "eastern_wonders",
+    "refused",
+]

@@ -1,0 +1,108 @@
+"""Hidden things are in nothing that is told before they are turned up."""
+
+import random
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from tableturn_server.tables import commands, views
+from tableturn_server.tables.authority import decide
+from tableturn_server.tables.log import LogEntry
+from tableturn_server.tables.refusals import Refused
+from tableturn_server.tables.state import Table
+from tests.tables.hiding import otherwise_hidden
+from tests.tables.play import ADMIN, HOST, NOBODY, TableOfTest, a_table, eastern_wonders
+
+
+def told(table: Table) -> list[bytes]:
+    """Every view of a table, as bytes, but the hash of its seed, which is published."""
+    audiences: list[int | None] = [None, *range(1, len(table.seats) + 1)]
+    seen = [msgspec.structs.replace(views.view(table, who), seed_hash=b"") for who in audiences]
+    return [msgspec.msgpack.encode(view) for view in seen]
+
+
+def everything_that_may_be_sent(game: TableOfTest) -> Iterator[commands.AnyCommand]:
+    """Commands of every kind, by everybody, those that are refused too."""
+    revision = game.table.revision
+    for by in (NOBODY, HOST, ADMIN, *(person.by for person in game.people)):
+        yield commands.Start(by=by)
+        yield commands.Undo(by=by, expected_revision=revision)
+        yield commands.Pause(by=by)
+        yield commands.TakeSeat(by=by, name="Zoe", token=HOST.token)
+        yield commands.LeaveSeat(by=by)
+        yield commands.TakeBack(by=by, expected_revision=revision)
+        for text in ("move C3", "claim", "trade 99", "harvest", "pay red to seat 2"):
+            from tests.tables.play import action
+
+            yield commands.Act(by=by, expected_revision=revision, actions=(action(text),))
+            yield commands.Act(by=by, expected_revision=revision - 1, actions=(action(text),))
+
+
+def answer(table: Table, command: commands.AnyCommand) -> object:
+    """What is told of a command: the refusal, or the table after it and its log entry."""
+    try:
+        change = decide(table, command, 2_000_000)
+    except Refused as refused:
+        return refused.reason, refused.sentence, refused.details
+    return change and (told(change.table), change.entry, change.seat, change.waiting_for)
+
+
+@pytest.mark.case("L2", "L3")
+@pytest.mark.parametrize("seed", range(6))
+def test_two_hidden_halves_look_the_same_until_something_is_turned_up(seed: int) -> None:
+    chance = random.Random(seed)
+    game = eastern_wonders(seats=3)
+    game.plays_on(3 + chance.randrange(20), chance)
+    other = TableOfTest(otherwise_hidden(game.table), list(game.log), clock=game.clock)
+    same = 0
+    for _ in range(40):
+        assert told(game.table) == told(other.table)
+        for command in everything_that_may_be_sent(game):
+            assert answer(game.table, command) == answer(other.table, command)
+        person = chance.choice(game.asked)
+        state = chance.getstate()
+        before = len(game.log)
+        try:
+            person.takes_a_turn(chance)
+        except Refused:
+            break
+        chance.setstate(state)
+        other.person(person.seat).takes_a_turn(chance)
+        entries, others = game.log[before:], other.log[before:]
+        assert _staging(entries) == _staging(others)
+        if game.log[-1].turned_up:
+            break  # now something was seen, and they part
+        assert entries == others
+        same += 1
+        if game.is_over():
+            break
+    assert same or game.log[-1].turned_up
+
+
+def _staging(entries: list[LogEntry]) -> list[tuple[object, ...]]:
+    """Entries without what they turned up."""
+    return [(entry.revision, entry.kind, entry.seat, entry.actions) for entry in entries]
+
+
+def test_the_two_halves_do_part_when_a_tile_is_drawn() -> None:
+    """That the test above compares two tables that are different indeed."""
+    chance = random.Random(3)
+    game = eastern_wonders()
+    game.plays_on(2, chance)
+    other = TableOfTest(otherwise_hidden(game.table), list(game.log), clock=game.clock)
+    while told(game.table) == told(other.table):
+        state = chance.getstate()
+        seat = game.asked[0].seat
+        game.person(seat).takes_a_turn(chance)
+        chance.setstate(state)
+        other.person(seat).takes_a_turn(chance)
+    assert game.log[-1].turned_up != other.log[-1].turned_up
+
+
+def test_the_seed_and_the_tokens_are_in_no_view() -> None:
+    for game in (eastern_wonders(), a_table(seats=3, watch=b"w" * 32)):
+        secrets = [game.table.making.seed, game.table.making.host, game.table.making.watch]
+        secrets += [seat.token for seat in game.table.seats]
+        for data in told(game.table):
+            assert not any(secret in data for secret in secrets if secret)
