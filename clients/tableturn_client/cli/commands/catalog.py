@@ -148,8 +148,12 @@ def _sections(clauses: Sequence[RuleClause]) -> Iterable[list[str]]:
     for section, group in itertools.groupby(clauses, lambda one: one.section):
         yield ["", clean(section)]
         for one in group:
-            indent = {"initial_indent": f"{clean(one.id):8}", "subsequent_indent": " " * 8}
-            yield textwrap.wrap(clean(one.text), WIDTH, **indent)
+            yield textwrap.wrap(
+                clean(one.text),
+                WIDTH,
+                initial_indent=f"{clean(one.id):8}",
+                subsequent_indent=" " * 8,
+            )
 
 
 def _option_lines(option: OptionInfo) -> Iterable[str]:

@@ -68,7 +68,8 @@ def load(data: bytes, game: str) -> ComponentSet:
     if given.get("format") != FORMAT:
         raise BadComponents("format", f"must be {FORMAT}, the only format there is")
     if given.get("game", game) != game:
-        raise BadComponents("game", f"this set is for another game, not for {game!r}")
+        other = repr(given["game"]) if isinstance(given["game"], str) else "another game"
+        raise BadComponents("game", f"this set is for {other:.50}, not for {game!r}")
     base = given.get("base", game)
     if base == "none":
         return _own(_build(given, game))
