@@ -114,6 +114,9 @@ class Desk:
                 return
             except (Refused, StoreError) as error:
                 status = self._refusal(name, error)
+            except grpc.aio.InternalError:  # the caller left while something was being written
+                self._log.debug("left", call=name)
+                return
             except Exception as error:
                 status = self._failure(name, error)
             finally:

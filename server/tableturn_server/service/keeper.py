@@ -36,7 +36,7 @@ from tableturn_server.store import (
     WatchHub,
     Write,
 )
-from tableturn_server.tables import commands
+from tableturn_server.tables import commands, views
 from tableturn_server.tables.authority import Change, decide
 from tableturn_server.tables.export import Imported
 from tableturn_server.tables.history import History, snapshot_turn, standing
@@ -50,7 +50,8 @@ MOST_TOLD = 64
 """Recent changes of each table that are held for its watchers."""
 MOST_ATTEMPTS = 64
 _LOG_PAGE = 500
-_PUBLISH_AFTER = 0.003
+_PUBLISH_AFTER = 0.01
+"""Seconds in which the wake-ups for other processes are gathered. Ours are told at once."""
 _LOOK = -1
 """Published instead of a revision: whoever hears it reads the revision from the store."""
 
@@ -80,6 +81,14 @@ class Held:
         """What watchers of each audience are told of the change that made it."""
         self.positions: dict[int, Any] = {}
         """The positions with what seats have staged, as far as they are known."""
+
+    def audience(self, by: commands.By, seat: int) -> int | None:
+        """As whom a token sees the table (None: a spectator). Raises Refused at this revision."""
+        try:
+            return views.audience(self.table, by, seat)
+        except Refused as refused:
+            refused.details["revision"] = str(self.revision)
+            raise
 
     def view(self, seat: int | None) -> bytes:
         """The `TableView` for a seat or a spectator (None), encoded once."""

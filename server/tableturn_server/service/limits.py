@@ -119,6 +119,6 @@ class Gate:
 def _too_many(what: str, wait: float) -> Refused:
     return Refused(
         Reason.LIMIT_REACHED,
-        f"too many {what}; try again in {wait:.1f} s",
+        f"too many {what}; try again in {max(wait, 0.1):.1f} s",
         retry_after_ms=max(1, round(wait * 1000)),
     )

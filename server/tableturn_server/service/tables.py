@@ -70,7 +70,7 @@ class TableService:
         """A table as the caller may see it."""
         check_table_id(request.table_id)
         held = await self._keeper.look(request.table_id)
-        return convert.nested(1, held.view(_audience(held, call, request.seat)))
+        return convert.nested(1, held.view(held.audience(call.by, request.seat)))
 
     async def list_tables(self, request: _pb.ListTablesRequest, call: Call) -> Any:
         """Listed tables."""
@@ -226,7 +226,7 @@ class TableService:
         check_table_id(request.table_id)
         size = page_size(request.page_size, _LOG_PAGE, _LONGEST_LOG_PAGE)
         held = await self._keeper.look(request.table_id)
-        seat = _audience(held, call, request.seat)
+        seat = held.audience(call.by, request.seat)
         found = await self._keeper.log(request.table_id, request.after_revision, size + 1)
         entries = b"".join(convert.nested(1, told.log_entry(seat)) for told in found[:size])
         more = _pb.ListLogResponse(more=len(found) > size)
@@ -274,14 +274,6 @@ def _expected(revision: int) -> int:
             field="expected_revision",
         )
     return revision
-
-
-def _audience(held: Held, call: Call, seat: int) -> int | None:
-    try:
-        return views.audience(held.table, call.by, seat)
-    except Refused as refused:
-        refused.details["revision"] = str(held.revision)
-        raise
 
 
 def _summary(held: Held) -> _pb.TableSummary:

@@ -19,7 +19,6 @@ from tableturn_server.service.calls import Call, Context, Desk, shutting_down
 from tableturn_server.service.keeper import MOST_TOLD, Held, Keeper, Told
 from tableturn_server.store import Signal, StoreError, Watcher, WatchHub
 from tableturn_server.tables.making import check_table_id
-from tableturn_server.tables.views import audience
 
 HEARTBEAT = 8.0
 """Seconds without a message after which a sign of life is sent."""
@@ -85,9 +84,13 @@ class Watches:
         held = await self._keeper.look(request.table_id)
         self._hub.notify(request.table_id, held.revision)
         watch = _Watch(self._keeper, call, request, held)
+        told = False
         async for event in watch.begin(request.start_revision, request.start_change_id, held):
             await context.write(event)
+            told = True
         stale_since: float | None = None
+        if not told:  # nothing is new: say that it was heard
+            await context.write(self._sign_of_life(watch, stale_since))
         behind = False
         while True:
             wait = min(self._heartbeat, _RETRY) if behind else self._heartbeat
@@ -133,7 +136,7 @@ class _Watch:
         self._by = call.by
         self._table_id = request.table_id
         self._wanted = request.seat
-        self._seat = audience(held.table, call.by, request.seat)
+        self._seat = held.audience(call.by, request.seat)
         self.revision = 0
         self._change_id = ""
 
@@ -167,7 +170,7 @@ class _Watch:
         if (held.revision, held.change_id) == (self.revision, self._change_id):
             return
         # A token may have won or lost a seat meanwhile (S15).
-        seat = audience(held.table, self._by, self._wanted)
+        seat = held.audience(self._by, self._wanted)
         if seat != self._seat:
             self._seat = seat
             yield self._snapshot(held)
