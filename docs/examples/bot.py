@@ -32,4 +32,4 @@ async def play(table_id: str, name: str = "Bot", server: str = "127.0.0.1:7430")
                         await step(seat, view)  # refused: what is asked has changed meanwhile
 
 
-asyncio.run(play(*sys.argv[1:]))
+asyncio.run(play(*sys.argv[1:] or sys.exit(__doc__)))

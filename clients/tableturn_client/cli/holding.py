@@ -101,7 +101,13 @@ def _host_token(session: Session, table_id: str) -> str:
 
 
 def admin_file() -> Path:
-    """Where `tableturn serve` keeps the admin's token, if it wasn't told another directory."""
+    """Where a service on this machine keeps the admin's token.
+
+    In the data directory of `make run` when called from there, else in the default one.
+    """
+    here = Path(".data/admin.token")
+    if here.is_file():
+        return here
     base = os.environ.get("XDG_DATA_HOME")
     try:
         return (Path(base) if base else Path.home() / ".local" / "share") / "tableturn/admin.token"
@@ -110,7 +116,7 @@ def admin_file() -> Path:
 
 
 def admin_token(file: Path | None = None) -> str:
-    """The admin's token out of a file, the environment, or the default data directory."""
+    """The admin's token out of a file, the environment, or `admin_file`."""
     if file is None and (given := os.environ.get("TABLETURN_ADMIN_TOKEN")):
         return given
     try:

@@ -16,6 +16,7 @@ from typing import Any
 
 from rich.text import Text
 
+from tableturn import notation
 from tableturn.v1 import table_pb2
 from tableturn_client import errors
 from tableturn_client.drawing.seats import Seats
@@ -159,7 +160,7 @@ class Conversation:
         seat = await self._asked_seat()
         view = self._hearing.views[seat.number]
         first, *rest = line.replace(",", " ").split()
-        if ";" in line:
+        if len(notation.split_turn(line)) > 1:
             await self._several(seat, line)
         elif first.isdigit():
             number = int(first)
@@ -199,7 +200,7 @@ class Conversation:
 
     async def _several(self, seat: Seat, line: str) -> None:
         """Several actions in text form, perhaps with a confirmation at the end."""
-        parts = [part.strip() for part in line.split(";") if part.strip()]
+        parts = notation.split_turn(line)
         confirm = bool(parts) and command(parts[-1]) == "confirm"
         texts = parts[:-1] if confirm else parts
         for text in texts:

@@ -37,6 +37,7 @@ from tableturn.notation.text import (
     format_turn,
     parse,
     parse_turn,
+    split_turn,
 )
 
 __all__ = [
@@ -59,4 +60,5 @@ __all__ = [
     "parse",
     "parse_turn",
     "read_cubes",
+    "split_turn",
 ]

@@ -18,6 +18,8 @@ MAX_TEXT = 200
 """The longest text of an action, in characters."""
 MAX_TURN = 2000
 """The longest text of a whole turn, in characters."""
+_BETWEEN = re.compile(r";|(?<!\S)then(?!\S)", re.IGNORECASE)
+"""What stands between the actions of a turn."""
 NOTHING = "-"
 """A turn in which nothing was staged."""
 
@@ -101,8 +103,17 @@ def format(kind: str, fields: Mapping[str, object]) -> str:
     return " ".join(_written(form, form.parts, fields))
 
 
+def split_turn(text: str) -> list[str]:
+    """The texts between `;` or the word `then`, empty ones left out.
+
+    >>> split_turn("move C3 then build; trade 2")
+    ['move C3', 'build', 'trade 2']
+    """
+    return [part for between in _BETWEEN.split(text) if (part := between.strip())]
+
+
 def parse_turn(text: str) -> tuple[Parsed, ...]:
-    """The actions of a turn, with `;` between them; `-` for none. Raises Unreadable."""
+    """The actions of a turn, with `;` or `then` between them; `-` for none. Raises Unreadable."""
     if len(text) > MAX_TURN:
         raise Unreadable(
             f"a turn has at most {MAX_TURN} characters, not {len(text)}",
@@ -114,12 +125,13 @@ def parse_turn(text: str) -> tuple[Parsed, ...]:
         return ()
     actions: list[Parsed] = []
     offset = 0
-    for part in text.split(";"):
+    for between in (*_BETWEEN.finditer(text), None):
+        part = text[offset : between.start() if between else len(text)]
         try:
             actions.append(parse(part))
         except Unreadable as unreadable:
             raise unreadable.moved(text, offset) from None
-        offset += len(part) + 1
+        offset = between.end() if between else offset
     return tuple(actions)
 
 

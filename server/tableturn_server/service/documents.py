@@ -89,5 +89,6 @@ def _check_may_export(table: Table, by: By) -> None:
     if table.status is not Status.FINISHED:
         raise Refused(
             Reason.NOT_ALLOWED,
-            "an export holds what is hidden: while the game runs only the admin gets one",
+            "an export holds what is hidden: while the game runs only the admin gets one, whose "
+            "token is in admin.token in the data directory of the service",
         )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from tableturn import notation
 from tableturn_client.actions import to_actions, to_text
 from tableturn_client.cli.command import (
     command,
@@ -19,8 +20,6 @@ from tableturn_client.cli.session import Session
 from tableturn_client.drawing.words import clean
 from tableturn_client.errors import Refused
 from tableturn_client.handles import Done, Seat, Table
-
-SEPARATOR = "then"
 
 
 def action_texts(words: Sequence[str]) -> list[str]:
@@ -37,8 +36,7 @@ def action_texts(words: Sequence[str]) -> list[str]:
     joined: list[str] = []
     for text in words:
         joined += [";", text, ";"] if " " in text.strip() else [text]
-    whole = " ".join(";" if text == SEPARATOR else text for text in joined)
-    return [text for part in whole.split(";") if (text := part.strip())]
+    return notation.split_turn(" ".join(joined))
 
 
 @command(
