@@ -11,7 +11,7 @@ export PYTHON
 
 setup := deploy/setup
 bin := .venv/bin
-# Further arguments: make test ARGS='-k islands', make run ARGS='--port 7001'
+# Further arguments: make test ARGS='-k tiles', make run ARGS='--port 7001'
 ARGS ?=
 # How many processes pytest uses: make test JOBS=0 runs all in one.
 JOBS ?= auto

@@ -35,6 +35,9 @@ CALLS = 300
 CALLERS = 16
 GAME, SEATS = "eastern-wonders", 3
 
+# Else all channels of a process to one address share a connection.
+OWN_CONNECTION = (("grpc.use_local_subchannel_pool", 1),)
+
 Call = Callable[[], Awaitable[None]]
 
 
@@ -42,8 +45,7 @@ class Caller:
     """Plays known games through the service, one Act a call, over its own connection."""
 
     def __init__(self, address: str, seed: int) -> None:
-        options = [("grpc.use_local_subchannel_pool", 1)]
-        self._channel = grpc.aio.insecure_channel(address, options=options)
+        self._channel = grpc.aio.insecure_channel(address, options=OWN_CONNECTION)
         self._stub = table_pb2_grpc.TableServiceStub(self._channel)
         self._dice = random.Random(seed)
         self._plies: list[Ply] = []
@@ -112,7 +114,7 @@ class Caller:
 
 def peer_call(address: str, size: int, token: str) -> tuple[grpc.aio.Channel, Call]:
     """A bare call with as many bytes as an Act has, and as much metadata."""
-    channel = grpc.aio.insecure_channel(address)
+    channel = grpc.aio.insecure_channel(address, options=OWN_CONNECTION)
     method = channel.unary_unary(METHOD)
     body = secrets.token_bytes(size)
     metadata = (("authorization", f"Bearer {token}"),)

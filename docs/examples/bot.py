@@ -8,15 +8,18 @@ import sys
 from tableturn_client import Seat, connect, errors, pick
 from tableturn_client.messages import TableStatus, TableView
 
+BEST = ("claim_tile", "trade", "build_outpost", "pick_up", "upgrade")  # where there is one
+
 
 async def step(seat: Seat, view: TableView) -> None:
     """Do one thing that the seat is asked: an action, or the confirmation of the turn."""
     for prompt in view.prompts:
         if prompt.seat == seat.number:
-            if prompt.can_confirm and (not view.choices or random.random() < 0.3):
+            wanted = [choice for choice in view.choices if choice.kind in BEST] or view.choices
+            if prompt.can_confirm and (not wanted or random.random() < 0.1):
                 await seat.confirm()
             else:
-                await seat.act(pick(random.choice(view.choices), random.Random()))
+                await seat.act(pick(random.choice(wanted), random.Random()))
 
 
 async def play(table_id: str, name: str = "Bot", server: str = "127.0.0.1:7430") -> None:

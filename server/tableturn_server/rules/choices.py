@@ -113,8 +113,7 @@ def check(choice: Choice, action: Action) -> None:
                 )
                 held = bounds.available.letters or "none"
                 raise Illegal(
-                    f"{verb(choice.kind)}: {size} cube(s) out of {held} are to be chosen, "
-                    f"not {_word(value)}"
+                    f"{verb(choice.kind)}: choose {size} out of {held}, not {_word(value)}"
                 )
         else:
             limits = getattr(choice, name)

@@ -87,6 +87,8 @@ def for_people(ready: Ready) -> str:
 def _of_network(ready: Ready) -> list[str]:
     code = io.StringIO()
     link = f"tableturn://{ready.address}"
+    if ready.address.startswith("127."):
+        return ["This machine has no address in a network: only this machine can reach it."]
     segno.make(link, micro=False).terminal(code, compact=True)
     return [
         f"On the local network: {link}",
@@ -108,9 +110,16 @@ def _of_table(table: Opened, ready: Ready) -> list[str]:
         )
         for name in _NAMES[: table.free]:
             lines.append("  " + _line(command, "play", table.table_id, "--name", name, *server))
+        if ready.lan:
+            lines.append("From another machine in this network, with Tableturn installed there:")
+            there = ["--name", "NAME", "--server", ready.address]
+            lines.append("  " + _line("tableturn", "play", table.table_id, *there))
     else:
-        lines.append("Watch it from another terminal:")
+        lines.append("Who sits there goes on with the first, others look on with the second:")
+        lines.append("  " + _line(command, "play", table.table_id, *server))
         lines.append("  " + _line(command, "watch", table.table_id, *server))
+        lines.append("Make another table:")
+        lines.append("  " + _line(command, "new", table.game, "--start-when-full", *server))
     return lines
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from functools import lru_cache
 
 INDEX_SHARDS = 16
 """How many sorted sets the index of tables is spread over. Changing it needs a rebuild."""
@@ -17,6 +18,7 @@ TABLES_PATTERN = "tt:{*}:table"
 # Ids end up in keys, channels and log lines: no braces, blanks or glob characters.
 _TABLE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LONGEST_PRINCIPAL = 200
+_CACHED = 4096
 
 
 def check_table_id(table_id: str) -> str:
@@ -26,21 +28,25 @@ def check_table_id(table_id: str) -> str:
     return table_id
 
 
+@lru_cache(_CACHED)
 def table(table_id: str) -> str:
     """The hash with the fields rev, change, blob and listed."""
     return f"tt:{{{check_table_id(table_id)}}}:table"
 
 
+@lru_cache(_CACHED)
 def log(table_id: str) -> str:
     """The stream of log entries, ids `REVISION-0`."""
     return f"tt:{{{check_table_id(table_id)}}}:log"
 
 
+@lru_cache(_CACHED)
 def snaps(table_id: str) -> str:
     """The hash of snapshots by turn."""
     return f"tt:{{{check_table_id(table_id)}}}:snaps"
 
 
+@lru_cache(_CACHED)
 def seen(table_id: str, principal: str) -> str:
     """The list of a principal's last requests with their outcomes."""
     if len(principal) > _LONGEST_PRINCIPAL:
@@ -48,6 +54,7 @@ def seen(table_id: str, principal: str) -> str:
     return f"tt:{{{check_table_id(table_id)}}}:seen:{principal}"
 
 
+@lru_cache(_CACHED)
 def wake(table_id: str) -> str:
     """The channel on which a new revision is announced."""
     return f"tt:{{{check_table_id(table_id)}}}:wake"
