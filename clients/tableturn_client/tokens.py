@@ -5,6 +5,10 @@ from __future__ import annotations
 import hashlib
 import secrets
 
+from tableturn_client.errors import BadValue
+
+SHORTEST, LONGEST = 16, 256
+
 
 def new_token() -> str:
     """A token that nobody can guess: 192 random bits, in 32 URL-safe characters."""
@@ -12,8 +16,18 @@ def new_token() -> str:
 
 
 def token_sha256(token: str) -> bytes:
-    """What the service is told of a token: SHA-256 of its UTF-8 bytes."""
+    """What the service is told of a token: SHA-256 of its bytes. Raises BadValue."""
+    check_token(token)
     return hashlib.sha256(token.encode()).digest()
+
+
+def check_token(token: str) -> None:
+    """Raise BadValue for a text that no service takes as a token."""
+    whole = token.isascii() and token.isprintable() and " " not in token
+    if not whole or not SHORTEST <= len(token) <= LONGEST:
+        raise BadValue(
+            f"a token has {SHORTEST} to {LONGEST} letters, digits and signs, without blanks"
+        )
 
 
 def new_request_id() -> str:

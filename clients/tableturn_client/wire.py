@@ -22,6 +22,7 @@ from tableturn.v1 import catalog_pb2_grpc, table_pb2_grpc
 from tableturn_client.address import Address
 from tableturn_client.errors import NoAnswer, NotSent, Refused, TableturnError
 from tableturn_client.faults import error_of
+from tableturn_client.tokens import check_token
 
 Req = TypeVar("Req", bound=Message)
 Resp = TypeVar("Resp", bound=Message)
@@ -159,7 +160,9 @@ class Wire:
 
 
 def bearer(token: str) -> tuple[tuple[str, str], ...]:
-    """The metadata that carries a token."""
+    """The metadata that carries a token. Raises BadValue."""
+    if token:
+        check_token(token)
     return (("authorization", f"Bearer {token}"),) if token else ()
 
 

@@ -28,12 +28,12 @@ async def test_a_change_without_an_answer_is_repeated_as_it_was(
     for _ in range(3):
         fake.expect("Act", lost, expected_revision=7)
     fake.expect("Act", table_pb2.ActResponse(revision=8, replayed=True), expected_revision=7)
-    done = await client.seat("t1", 1, token="secret").act("harvest", expected=7)
+    done = await client.seat("t1", 1, token="secret-0123456789abcdef").act("harvest", expected=7)
     assert (done.revision, done.replayed) == (8, True)
     [first, *others] = fake.requests("Act")
     assert first.request_id
     assert others == [first] * 3
-    assert {call.token for call in fake.calls} == {"secret"}
+    assert {call.token for call in fake.calls} == {"secret-0123456789abcdef"}
 
 
 @pytest.mark.case("S7")
@@ -42,14 +42,14 @@ async def test_a_deadline_that_has_passed_is_a_lost_answer(fake: FakeService) ->
     fake.expect("Confirm", table_pb2.ConfirmResponse(revision=8, replayed=True))
     retry = Retry(total=10, attempt=0.1, first=0.005, most=0.01)
     async with connect(fake.address, retry=retry) as client:
-        await client.seat("t1", 1, token="x").confirm(expected=7)
+        await client.seat("t1", 1, token="x-0123456789abcdef").confirm(expected=7)
     first, second = ids(fake, "Confirm")
     assert first == second
 
 
 @pytest.mark.case("S7")
 async def test_two_commands_have_two_request_ids(fake: FakeService, client: Client) -> None:
-    seat = client.seat("t1", 1, token="x")
+    seat = client.seat("t1", 1, token="x-0123456789abcdef")
     for revision in (8, 9):
         fake.expect("Act", table_pb2.ActResponse(revision=revision))
         await seat.act("harvest", expected=7)
@@ -72,7 +72,7 @@ async def test_a_refusal_is_not_repeated(
 ) -> None:
     fake.expect("Act", refusal)
     with pytest.raises(errors.Refused) as raised:
-        await client.seat("t1", 1, token="x").act("harvest", expected=7)
+        await client.seat("t1", 1, token="x-0123456789abcdef").act("harvest", expected=7)
     assert raised.value.reason == refusal.reason
 
 
@@ -90,7 +90,9 @@ async def test_repeating_ends_with_the_time_and_tells_the_request_id() -> None:
     with free_port() as port:
         async with connect(f"127.0.0.1:{port}", clock=clock, on_retry=told.append) as client:
             with pytest.raises(errors.CannotConnect) as raised:
-                await client.seat("t1", 1, token="x").act("claim", expected=7, request_id="mine")
+                await client.seat("t1", 1, token="x-0123456789abcdef").act(
+                    "claim", expected=7, request_id="mine"
+                )
     assert raised.value.request_id == "mine"
     assert f"127.0.0.1:{port}" in raised.value.sentence
     assert pauses[:6] == [0.1, 0.2, 0.4, 0.8, 1.6, 2.0]
@@ -119,7 +121,7 @@ async def test_a_closed_client_sends_nothing(fake: FakeService) -> None:
 async def test_one_command_after_another_expects_the_answer_of_the_first(
     fake: FakeService, client: Client
 ) -> None:
-    seat = client.seat("t1", 2, token="x")
+    seat = client.seat("t1", 2, token="x-0123456789abcdef")
     fake.expect("GetTable", table_pb2.GetTableResponse(table=view(7)), seat=2)
     fake.expect("Act", table_pb2.ActResponse(revision=8), expected_revision=7, seat=2)
     fake.expect("Act", table_pb2.ActResponse(revision=9), expected_revision=8, confirm=True)
@@ -133,7 +135,7 @@ async def test_one_command_after_another_expects_the_answer_of_the_first(
 async def test_a_refusal_refreshes_nothing_behind_the_callers_back(
     fake: FakeService, client: Client
 ) -> None:
-    seat = client.seat("t1", 1, token="x")
+    seat = client.seat("t1", 1, token="x-0123456789abcdef")
     refusal = Refuses(Code.ABORTED, "STALE_REVISION", metadata={"revision": "12", "asked_at": "11"})
     fake.expect("GetTable", table_pb2.GetTableResponse(table=view(7)))
     for _ in range(2):
@@ -150,13 +152,13 @@ async def test_a_refusal_refreshes_nothing_behind_the_callers_back(
 
 async def test_who_has_seen_nothing_expects_nothing(client: Client) -> None:
     with pytest.raises(errors.NothingSeen):
-        await client.seat("t1", 1, token="x").act("harvest")
+        await client.seat("t1", 1, token="x-0123456789abcdef").act("harvest")
 
 
 async def test_what_a_watch_tells_is_seen_when_it_is_taken(
     fake: FakeService, client: Client
 ) -> None:
-    seat = client.seat("t1", 1, token="x")
+    seat = client.seat("t1", 1, token="x-0123456789abcdef")
     fake.expect("WatchTable", snapshot(7), change(8), change(9), change(10))
     fake.expect("Act", table_pb2.ActResponse(revision=10), expected_revision=8)
     async with seat.watch() as watch:
@@ -192,7 +194,9 @@ async def test_tokens_are_sent_as_hashes_only(fake: FakeService, client: Client)
 async def test_actions_are_texts_or_messages(fake: FakeService, client: Client) -> None:
     fake.expect("Act", table_pb2.ActResponse(revision=8))
     trade = actions_pb2.Action(trade=actions_pb2.Trade(count=2))
-    await client.seat("t1", 1, token="x").act("Move c3 dropping R", trade, expected=7)
+    await client.seat("t1", 1, token="x-0123456789abcdef").act(
+        "Move c3 dropping R", trade, expected=7
+    )
     [request] = fake.requests("Act")
     assert request.actions[0].move == actions_pb2.Move(tile="C3", cube=actions_pb2.CUBE_COLOR_RED)
     assert request.actions[1] == trade
@@ -200,7 +204,7 @@ async def test_actions_are_texts_or_messages(fake: FakeService, client: Client) 
 
 async def test_an_unreadable_action_sends_nothing(client: Client) -> None:
     with pytest.raises(errors.UnreadableText) as raised:
-        await client.seat("t1", 1, token="x").act("harvest", "frob", expected=7)
+        await client.seat("t1", 1, token="x-0123456789abcdef").act("harvest", "frob", expected=7)
     assert raised.value.index == 1
 
 
@@ -237,11 +241,11 @@ async def test_each_verb_of_a_table(fake: FakeService, client: Client, verb: str
     answer, arguments = _DONE[verb]
     method = answer.__name__.removesuffix("Response")
     fake.expect(method, answer(revision=5), table_id="t1")
-    table = client.table("t1", token="host")
+    table = client.table("t1", token="host-0123456789abcdef")
     done = await getattr(table, verb)(**arguments)
     assert done.revision == table.revision == 5
     assert ids(fake, method) != [""]
-    assert fake.calls[0].token == "host"
+    assert fake.calls[0].token == "host-0123456789abcdef"
 
 
 async def test_a_quick_retry_is_only_for_tests() -> None:

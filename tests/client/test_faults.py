@@ -39,7 +39,7 @@ async def test_a_refusal_carries_what_is_needed_to_act(fake: FakeService, client
         ),
     )
     with pytest.raises(errors.IllegalAction) as raised:
-        await client.seat("t1", 1, token="x").act("claim", expected=4)
+        await client.seat("t1", 1, token="x-0123456789abcdef").act("claim", expected=4)
     refusal = Refusal("ILLEGAL_ACTION", "no boat lies at C3", 41, 2, "f", 40, "p")
     assert raised.value.refusal == refusal
     assert str(raised.value) == "no boat lies at C3"

@@ -86,7 +86,9 @@ class Place(Seat):
     """A seat whose service is the test."""
 
     def __init__(self, number: int = 2) -> None:
-        super().__init__(Wire(read_address("localhost")), "evening", number, token="t")
+        super().__init__(
+            Wire(read_address("localhost")), "evening", number, token="t-0123456789abcdef"
+        )
         self.tells: asyncio.Queue[events.Event] = asyncio.Queue()
         self.sent: list[tuple[str, int]] = []
         self.answer: Callable[[], Done] = lambda: Done(0)

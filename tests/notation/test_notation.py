@@ -178,7 +178,7 @@ def test_reading_is_forgiving(typed: str, canonical: str) -> None:
         ("return 2", '"2": a colour is missing after the count', "2", ("return CUBES",)),
         ("return y 2", '"2": a colour is missing after the count', "2", ("return CUBES",)),
         ("return 0Y", '"0y": the count of a colour begins at 1', "0Y", ("return CUBES",)),
-        ("trade 0", '"0" is not how many times, from 1', "0", ("trade [COUNT]",)),
+        ("trade 0", '"0" is not a number of times such as 2', "0", ("trade [COUNT]",)),
         ("pass now", '"now" is too much here', "now", ("pass",)),
     ],
 )
@@ -262,10 +262,10 @@ def test_whatever_can_be_read_can_be_written(text: str) -> None:
         ("move", {"tile": "C3", "card": "SR-1"}, "move has no field card"),
         ("upgrade", {"cube": 0}, 'upgrade: cube: "0" is not the number of a colour'),
         ("trade", {}, "trade needs the field count"),
-        ("trade", {"count": 0}, 'trade: count: "0" is not how many times, from 1'),
+        ("trade", {"count": 0}, 'trade: count: "0" is not a number of times such as 2'),
         ("pick_up", {"cubes": (1, 2, 3)}, "is not how many cubes there are of each colour"),
         ("pick_up", {"cubes": (-1, 0, 0, 0)}, "is not how many cubes there are of each colour"),
-        ("name_next", {"seat": "2"}, 'name_next: seat: "2" is not the number of a seat'),
+        ("name_next", {"seat": "2"}, 'name_next: seat: "2" is not a seat\'s number'),
     ],
 )
 def test_what_has_no_text(kind: str, fields: dict[str, Any], sentence: str) -> None:

@@ -24,20 +24,6 @@ class Ended(click.ClickException):
         self.exit = exit
 
 
-class Number(click.IntRange):
-    """A number with bounds, which the help doesn't repeat."""
-
-    def _describe_range(self) -> str:
-        return ""
-
-
-class Seconds(click.FloatRange):
-    """A time with bounds, which the help doesn't repeat."""
-
-    def _describe_range(self) -> str:
-        return ""
-
-
 class Command(click.Command):
     """A command whose help ends with examples, written as they are typed."""
 
@@ -92,7 +78,7 @@ def common_options() -> list[click.Option]:
         ),
         click.Option(
             ["--timeout"],
-            type=Seconds(min=0.1, max=86_400),
+            type=click.FloatRange(min=0.1, max=86_400),
             metavar="SECONDS",
             expose_value=False,
             is_eager=True,
@@ -163,13 +149,13 @@ def _known_tables(context: click.Context, parameter: click.Parameter, incomplete
 table_argument = click.argument("table_id", metavar="TABLE", shell_complete=_known_tables)
 seat_option = click.option(
     "--seat",
-    type=Number(min=1, max=1000),
+    type=click.IntRange(min=1, max=1000),
     metavar="N",
     help="Which seat; of several held here it is else the one that is asked.",
 )
 expect_option = click.option(
     "--expect",
-    type=Number(min=0, max=2**63 - 1),
+    type=click.IntRange(min=0, max=2**63 - 1),
     metavar="REVISION",
     help="Refuse if what the seat is asked has changed since this revision "
     "[the revision when the command begins].",

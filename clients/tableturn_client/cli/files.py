@@ -24,7 +24,7 @@ def read_file(name: str, largest: int = LARGEST) -> bytes:
     except (OSError, ValueError) as error:
         raise BadValue(f"{name} can't be read: {_why(error)}") from None
     if len(content) > largest:
-        raise BadValue(f"{name} is larger than {largest // 1024 // 1024} MiB")
+        raise BadValue(f"{name} is larger than {largest // 1024} KiB")
     return content
 
 

@@ -151,7 +151,7 @@ class Bundle(Field):
     """A bundle of cubes: `YYR`; also `2Y R`, `2 yellow, red`, and `nothing`."""
 
     placeholder = "CUBES"
-    wanted = "cubes: letters out of YRGB such as YYR, or counts such as 2Y R"
+    wanted = "a bundle of cubes such as YYR or 2Y R"
     empty = (0, 0, 0, 0)
 
     def takes(self, words: list[str]) -> int:
@@ -219,9 +219,9 @@ FIELDS: dict[str, Field] = {
     "cube": OneOf("COLOUR", "a colour", COLORS, letters=1),
     "cubes": Bundle(),
     "pile": Bundle(),
-    "seat": Whole("SEAT", "the number of a seat, from 1", 1, MAX_UINT32, empty=0),
+    "seat": Whole("SEAT", "a seat's number such as 2", 1, MAX_UINT32, empty=0),
     "bonus": OneOf("BONUS", "a bonus tile", BONUSES, letters=0),
-    "count": Whole("COUNT", "how many times, from 1", 1, MAX_UINT32, empty=0),
+    "count": Whole("COUNT", "a number of times such as 2", 1, MAX_UINT32, empty=0),
     "points": Whole("POINTS", "a number of points", -MAX_SINT32 - 1, MAX_SINT32),
 }
 """How each field of an action is written. A field of a new type is one line here."""

@@ -199,7 +199,7 @@ def _named_game(document: bytes, file: str) -> str:
     """The game that a component set says it is for."""
     try:
         game = json.loads(document).get("game")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         raise BadValue(f"{Path(file).name} is no JSON object") from None
     if not isinstance(game, str):
         raise BadValue(f"{Path(file).name} does not say its game: give it with --game")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from tableturn_client.cli.command import Number, command, seat_option, table_argument
+from tableturn_client.cli.command import command, seat_option, table_argument
 from tableturn_client.cli.holding import looking_table
 from tableturn_client.cli.plain import plain, word
 from tableturn_client.cli.session import Session
@@ -42,7 +42,7 @@ _WHY = {
 @seat_option
 @click.option("--spectator", is_flag=True, help="As a spectator sees it.")
 @click.option("--until-over", is_flag=True, help="End when the game is over.")
-@click.option("--count", type=Number(min=1), metavar="N", help="End after N events.")
+@click.option("--count", type=click.IntRange(min=1), metavar="N", help="End after N events.")
 @click.option("--draw/--no-draw", default=False, help="Draw the table after each change [no].")
 async def watch_command(
     session: Session,
@@ -79,7 +79,7 @@ async def watch_command(
 @click.option("--spectator", is_flag=True, help="As a spectator sees it.")
 @click.option(
     "--after",
-    type=Number(min=0, max=2**63 - 1),
+    type=click.IntRange(min=0, max=2**63 - 1),
     default=0,
     metavar="REVISION",
     help="What came after it.",

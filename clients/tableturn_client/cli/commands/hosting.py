@@ -9,7 +9,6 @@ from dataclasses import replace
 import click
 
 from tableturn_client.cli.command import (
-    Number,
     command,
     repeated_options,
     request_id_option,
@@ -26,7 +25,7 @@ from tableturn_client.drawing.words import clean
 from tableturn_client.errors import BadValue, Refused, Unavailable
 from tableturn_client.handles import Done
 from tableturn_client.messages import Confidence, Occupant, TableStatus, TableSummary, TableView
-from tableturn_client.tokens import new_request_id, new_token
+from tableturn_client.tokens import check_token, new_request_id, new_token
 
 _LARGEST_SET = 256 * 1024
 _TAKEBACK = {
@@ -44,7 +43,7 @@ _SEED = re.compile(r"[0-9a-fA-F]{32}")
     "tableturn new free-table --seats 4 --id friday --if-absent --start-when-full",
 )
 @click.argument("game")
-@click.option("--seats", type=Number(1, 1000), metavar="N", help="How many [the least].")
+@click.option("--seats", type=click.IntRange(1, 1000), metavar="N", help="How many [the least].")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="See `rules GAME`.")
 @click.option("--components", metavar="FILE", help="A component set of your own.")
 @click.option("--id", "table_id", default="", metavar="ID", help="The table's id [one is made].")
@@ -89,8 +88,12 @@ async def new_command(
     if if_absent and not table_id:
         raise click.UsageError("--if-absent needs --id")
     chosen = _read_options(options)
-    own_set = read_file(components, _LARGEST_SET) if components else b""
+    own_set = b"" if components is None else read_file(components, _LARGEST_SET)
+    if components is not None and not own_set:
+        raise BadValue(f"{components} is empty: it is no component set")
     watch = new_token() if watch_token == "new" else watch_token or ""
+    if watch_token is not None:
+        check_token(watch)
     async with session.client() as client:
         host, fresh = _host_credential(session, table_id, request_id)
         if fresh:

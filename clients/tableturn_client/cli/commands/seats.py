@@ -8,7 +8,6 @@ import sys
 import click
 
 from tableturn_client.cli.command import (
-    Number,
     command,
     request_id_option,
     seat_option,
@@ -36,7 +35,7 @@ LONGEST_NAME = 40
 @table_argument
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--name", "more", multiple=True, metavar="NAME", help="As the argument NAME.")
-@click.option("--seat", type=Number(1, 1000), metavar="N", help="Which seat [a free one].")
+@click.option("--seat", type=click.IntRange(1, 1000), metavar="N", help="Which seat [a free one].")
 @request_id_option
 async def join_command(
     session: Session,
