@@ -254,7 +254,7 @@ def web_server() -> Iterator[str]:
 def test_where_nobody_answers(tableturn: CommandLine) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    ran = tableturn("games", "--server", f"127.0.0.1:{port}", "--timeout", "0.5")
+    ran = tableturn("games", "--server", f"127.0.0.1:{port}", "--timeout", "2")
     assert (ran.code, ran.out) == (UNAVAILABLE, "")
     assert ran.err.startswith("tableturn: no server answers at 127.0.0.1:")
     assert "tableturn serve" in ran.err

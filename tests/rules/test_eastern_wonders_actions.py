@@ -80,7 +80,7 @@ def test_a_cube_for_each_outpost_already_there(there: tuple[str, ...], price: in
 @pytest.mark.clause("EW-15")
 def test_two_cubes_for_each_outpost_with_two_players() -> None:
     table = play(seats=2, boats={"red": "C3"}, holds={"red": "YRG"}, outposts={"C3": ("blue",)})
-    with table.red.refused("2 cube.*are to be chosen, not Y"):
+    with table.red.refused("choose 2 out of YRG, not Y"):
         table.red.builds_outpost(paying="Y")
     table.red.builds_outpost(paying="YR")
     assert table.red.hold == "G"
@@ -442,7 +442,7 @@ def test_over_the_limit_at_the_end_of_the_own_turn() -> None:
     prompt = table.red.prompt
     assert prompt is not None
     assert prompt.label == "return 1 cube"
-    with table.red.refused("1 cube.* are to be chosen, not YR"):
+    with table.red.refused("choose 1 out of .*, not YR"):
         table.red.returns("YR")
     table.red.returns("R")
     assert table.red.choices == {"confirm"}  # it closed the turn

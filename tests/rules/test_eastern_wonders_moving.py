@@ -208,7 +208,7 @@ def test_free_steps_that_are_left_lead_on() -> None:
 def test_cubes_where_the_movement_ended_may_be_taken() -> None:
     table = play(boats={"red": "C3"}, holds={"red": ""}, cubes={"C4": "YRRB"})
     table.red.moves("C4")
-    with table.red.refused("1 to 4 cube"):
+    with table.red.refused("pick up: choose 1 to 4 out of"):
         table.red.picks_up("G")
     table.red.picks_up("RB")
     assert (table.red.hold, table.cubes_on("C4")) == ("RB", "YR")

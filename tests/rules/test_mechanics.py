@@ -218,7 +218,7 @@ def test_a_bound_below_one_is_an_error() -> None:
         (
             Choice(kind="take_pile", piles=(from_letters("RR"),)),
             TakePile(from_letters("YY")),
-            "take: pile must be one of RR, not YY",
+            "take pile: pile must be one of RR, not YY",
         ),
         (
             Choice(kind="build_outpost", cubes=CubeBounds(1, 1, from_letters("YR"))),

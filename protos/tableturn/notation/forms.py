@@ -7,6 +7,7 @@ that no action had before, such as a card).
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -85,6 +86,12 @@ class Form:
     def verb(self) -> str:
         """The first word."""
         return self.pattern.split()[0]
+
+    @property
+    def name(self) -> str:
+        """The words that it begins with, such as `pick up`."""
+        words = itertools.takewhile(lambda part: isinstance(part, Word), self.parts)
+        return " ".join(part.usage for part in words)
 
     @property
     def usage(self) -> str:

@@ -72,9 +72,9 @@ _LISTS = {
 _CLASSES: dict[str, type[Any]] = {str(kind.__struct_config__.tag): kind for kind in Action.__args__}
 
 
-def verb(kind: str) -> str:
-    """What a kind of action is called where it is typed, such as `build`."""
-    return notation.forms(kind)[0].verb
+def spelled(kind: str) -> str:
+    """What a kind of action is called where it is typed, such as `pick up`."""
+    return notation.forms(kind)[0].name
 
 
 def usage(kind: str) -> str:
@@ -93,6 +93,7 @@ def _word(value: object) -> str:
 
 def check(choice: Choice, action: Action) -> None:
     """Raise Illegal, with a sentence that says what is allowed, unless admitted."""
+    called = spelled(choice.kind)
     for name in action.__struct_fields__:
         value = getattr(action, name)
         if name in _LISTS:
@@ -101,10 +102,10 @@ def check(choice: Choice, action: Action) -> None:
                 continue
             if value not in allowed:
                 if not allowed:
-                    raise Illegal(f"{verb(choice.kind)}: no {name} is chosen here")
+                    raise Illegal(f"{called}: no {name} is chosen here")
                 given = "nothing" if value is None else _word(value)
                 words = ", ".join(_word(item) for item in allowed)
-                raise Illegal(f"{verb(choice.kind)}: {name} must be one of {words}, not {given}")
+                raise Illegal(f"{called}: {name} must be one of {words}, not {given}")
         elif name == "cubes":
             bounds = choice.cubes or CubeBounds(0, 0, NO_CUBES)
             if not bounds.admits(value):
@@ -112,14 +113,12 @@ def check(choice: Choice, action: Action) -> None:
                     str(bounds.min) if bounds.min == bounds.max else f"{bounds.min} to {bounds.max}"
                 )
                 held = bounds.available.letters or "none"
-                raise Illegal(
-                    f"{verb(choice.kind)}: choose {size} out of {held}, not {_word(value)}"
-                )
+                raise Illegal(f"{called}: choose {size} out of {held}, not {_word(value)}")
         else:
             limits = getattr(choice, name)
             if not limits.min <= value <= limits.max:
                 span = f"from {limits.min} to {limits.max}"
-                raise Illegal(f"{verb(choice.kind)}: {name} must be {span}, not {value}")
+                raise Illegal(f"{called}: {name} must be {span}, not {value}")
 
 
 def pick(choice: Choice, below: Callable[[int], int]) -> Action:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import msgspec
 
 from tableturn_server.rules.actions import Action
-from tableturn_server.rules.choices import Choice, Illegal, check, usage, verb
+from tableturn_server.rules.choices import Choice, Illegal, check, spelled, usage
 from tableturn_server.rules.views import GameView
 
 Open = TypeVar("Open")
@@ -183,7 +183,7 @@ class Game(ABC, Generic[Open, Hidden]):
             if any(p.seat == seat and p.can_confirm for p in self.prompts(open)):
                 words.append("confirm")
             instead = f"possible now: {', '.join(words)}" if words else "this seat is not asked"
-            raise Illegal(f"{verb(action.kind)} is not possible now; {instead}")
+            raise Illegal(f"{spelled(action.kind)} is not possible now; {instead}")
         check(choice, action)
         return self.apply(open, seat, action)
 
