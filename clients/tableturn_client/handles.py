@@ -1,10 +1,12 @@
 """Handles: a table, and a seat at it.
 
 A handle remembers the last state that it was shown (`revision`, `last_view`): by `view`, by
-`actions`, by the events of its watch, and by the answers to its own commands. A command
+`actions`, by the events of its watch, and by the answers to its own `act`, `undo`, `confirm`
+and `take_back`, which are accepted only if the caller had seen what they were about. A command
 expects that revision, and is refused with StaleRevision if what the seat is asked has changed
 since. It is never refreshed behind the caller's back: a click that was meant for an earlier
-question does not count for a later one (case S7). Give `expected` to name another.
+question does not count for a later one (case S7), and the answer to a pause, say, shows nothing
+of what others did before it. Give `expected` to name another.
 """
 
 from __future__ import annotations
@@ -132,25 +134,35 @@ class Table:
         """A seat that was taken before; its token is this handle's if none is given."""
         return Seat(self._wire, self.table_id, number, token=token or self.token)
 
-    async def leave_seat(self, seat: int = 0, *, request_id: str = "") -> Done:
-        """Free a seat; the token loses it, and the game waits for somebody else."""
+    async def leave_seat(
+        self, seat: int = 0, *, expected: int | None = None, request_id: str = ""
+    ) -> Done:
+        """Free a seat; the token loses it, and the game waits for somebody else.
+
+        Refused with StaleRevision if somebody has sat down there or left since the table was
+        looked at; 0 as `expected`, or a handle that has seen nothing, is for whoever sits there.
+        """
         request = table_pb2.LeaveSeatRequest(
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             seat=_seat_number(seat) or self._seat,
+            expected_revision=self._expected_if_seen(expected),
         )
         answer = await self._wire.call(self._wire.tables.LeaveSeat, request, self.token)
-        return self._done(Done(answer.revision, answer.replayed))
+        return Done(answer.revision, answer.replayed)
 
-    async def concede(self, seat: int = 0, *, request_id: str = "") -> Done:
-        """Take a seat out of the game for good."""
+    async def concede(
+        self, seat: int = 0, *, expected: int | None = None, request_id: str = ""
+    ) -> Done:
+        """Take a seat out of the game for good; `expected` as for `leave_seat`."""
         request = table_pb2.ConcedeRequest(
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             seat=_seat_number(seat) or self._seat,
+            expected_revision=self._expected_if_seen(expected),
         )
         answer = await self._wire.call(self._wire.tables.Concede, request, self.token)
-        return self._done(Done(answer.revision, answer.replayed))
+        return Done(answer.revision, answer.replayed)
 
     # ------------------------------------------------------------ the game
 
@@ -160,7 +172,7 @@ class Table:
             table_id=self.table_id, request_id=request_id or new_request_id()
         )
         answer = await self._wire.call(self._wire.tables.StartGame, request, self.token)
-        return self._done(Done(answer.revision, answer.replayed))
+        return Done(answer.revision, answer.replayed)
 
     async def pause(self, *, request_id: str = "") -> Done:
         """Stop all turns until the game is resumed."""
@@ -168,7 +180,7 @@ class Table:
             table_id=self.table_id, request_id=request_id or new_request_id()
         )
         answer = await self._wire.call(self._wire.tables.PauseGame, request, self.token)
-        return self._done(Done(answer.revision, answer.replayed))
+        return Done(answer.revision, answer.replayed)
 
     async def resume(self, *, request_id: str = "") -> Done:
         """Let a paused game go on."""
@@ -176,7 +188,7 @@ class Table:
             table_id=self.table_id, request_id=request_id or new_request_id()
         )
         answer = await self._wire.call(self._wire.tables.ResumeGame, request, self.token)
-        return self._done(Done(answer.revision, answer.replayed))
+        return Done(answer.revision, answer.replayed)
 
     async def take_back(
         self, *, seat: int = 0, expected: int | None = None, request_id: str = ""
@@ -190,7 +202,7 @@ class Table:
         )
         answer = await self._wire.call(self._wire.tables.TakeBack, request, self.token)
         waiting = tuple(answer.waiting_for)
-        return self._done(Done(answer.revision, answer.replayed, waiting_for=waiting))
+        return self._went_on(Done(answer.revision, answer.replayed, waiting_for=waiting))
 
     # ------------------------------------------------------------ what was seen
 
@@ -206,6 +218,10 @@ class Table:
             )
         return self.revision
 
+    def _expected_if_seen(self, expected: int | None) -> int:
+        """What a command expects that goes without: 0 where nothing was looked at yet."""
+        return 0 if expected is None and self.revision is None else self._expected(expected)
+
     def _looked(self, view: TableView) -> None:
         """The caller asked for the state, and this is it."""
         self.revision = view.revision
@@ -220,7 +236,8 @@ class Table:
             if event.view is not None:
                 self.last_view = event.view
 
-    def _done(self, done: Done) -> Done:
+    def _went_on(self, done: Done) -> Done:
+        """What the caller had seen was still so, and now it is as the answer says."""
         self.revision = max(self.revision or 0, done.revision)
         return done
 
@@ -264,7 +281,7 @@ class Seat(Table):
             confirm=confirm,
         )
         answer = await self._wire.call(self._wire.tables.Act, request, self.token)
-        return self._done(Done(answer.revision, answer.replayed, tuple(answer.lines)))
+        return self._went_on(Done(answer.revision, answer.replayed, tuple(answer.lines)))
 
     async def undo(
         self, *, all: bool = False, expected: int | None = None, request_id: str = ""
@@ -278,7 +295,7 @@ class Seat(Table):
             all=all,
         )
         answer = await self._wire.call(self._wire.tables.Undo, request, self.token)
-        return self._done(Done(answer.revision, answer.replayed))
+        return self._went_on(Done(answer.revision, answer.replayed))
 
     async def confirm(self, *, expected: int | None = None, request_id: str = "") -> Done:
         """Confirm what is staged; the next seat is asked."""
@@ -289,11 +306,11 @@ class Seat(Table):
             expected_revision=self._expected(expected),
         )
         answer = await self._wire.call(self._wire.tables.Confirm, request, self.token)
-        return self._done(Done(answer.revision, answer.replayed, tuple(answer.lines)))
+        return self._went_on(Done(answer.revision, answer.replayed, tuple(answer.lines)))
 
-    async def leave(self, *, request_id: str = "") -> Done:
+    async def leave(self, *, expected: int | None = None, request_id: str = "") -> Done:
         """Leave the seat."""
-        return await self.leave_seat(request_id=request_id)
+        return await self.leave_seat(expected=expected, request_id=request_id)
 
 
 def _seat_number(seat: int) -> int:

@@ -139,7 +139,7 @@ def test_the_default_start_is_the_first_pile_and_tile() -> None:
     assert (table.blue.hold, table.blue.boat) == ("YYYY", "A2")
 
 
-@pytest.mark.clause("DR-2", "DR-3")
+@pytest.mark.clause("DR-3")
 def test_staged_steps_of_a_seat_that_runs_out_of_time_are_undone() -> None:
     table = play(boats={"red": "C3", "blue": "C4"}, holds={"red": "YR"})
     table.red.moves("C4")
@@ -165,7 +165,7 @@ def test_the_default_gives_away_the_lowest_cubes() -> None:
 # -- seats that leave ----------------------------------------------------------------------
 
 
-@pytest.mark.clause("DR-4", "DR-1")
+@pytest.mark.clause("DR-4")
 def test_a_dropped_seat_is_skipped_and_its_boat_is_paid_nothing() -> None:
     table = play(
         boats={"red": "C3", "blue": "C4"},
@@ -187,7 +187,7 @@ def test_a_dropped_seat_is_skipped_and_its_boat_is_paid_nothing() -> None:
     assert table.asked == {"red": "turn"}
 
 
-@pytest.mark.clause("DR-4", "DR-2")
+@pytest.mark.clause("DR-4")
 def test_the_seat_at_turn_leaves() -> None:
     table = play(boats={"red": "C3"}, holds={"red": "Y"})
     table.red.moves("C4")
@@ -241,6 +241,29 @@ def test_a_seat_leaves_while_it_is_asked_to_return_cubes() -> None:
     assert table.green.hold == "B" * 10
     assert table.blue.hold == "Y" * 10 + "R"
     assert table.asked == {"green": "turn"}
+
+
+@pytest.mark.clause("DR-4", "EW-22")
+def test_a_seat_that_left_over_its_limit_is_asked_for_no_cubes() -> None:
+    table = play(
+        boats={"red": "C3", "blue": "C4", "green": "C4"},
+        holds={"red": "RG", "blue": "Y" * 10, "green": "B" * 10},
+    )
+    table.red.moves("C4")
+    table.red.pays(table.blue, "R")
+    table.red.pays(table.green, "G")
+    table.red.confirms()
+    table.blue.leaves()
+    assert table.asked == {"green": "return_cubes"}
+    table.green.returns("G")
+    table.green.confirms()
+    # Each turn's end looks at the limits again, and blue still has what is too much.
+    assert table.blue.hold == "Y" * 10 + "R"
+    for name, next_one in (("green", "red"), ("red", "green")):
+        assert table.asked == {name: "turn"}
+        getattr(table, name).confirms()
+        assert table.asked == {next_one: "turn"}
+    assert table.blue.hold == "Y" * 10 + "R"
 
 
 @pytest.mark.clause("DR-4", "EW-R10")

@@ -171,7 +171,7 @@ def test_ability_to_pay_is_judged_by_the_cubes_left_on_arrival() -> None:
 
 @pytest.mark.clause("EW-R12")
 def test_passage_through_a_row_of_boats() -> None:
-    # From A2 everything around is taken; with one cube the boat passes one of them.
+    # From C1 everything around is taken; with one cube the boat passes one of them.
     table = play(
         seats=4,
         boats={"red": "C1", "blue": "B1", "green": "D1", "white": "C2"},

@@ -119,7 +119,7 @@ def test_a_map_with_a_lonely_tile_is_played_with_a_warning() -> None:
         options = {"map": "custom", "layout": layout}
         return EasternWonders.warnings(Setting(seats=3, options=options))
 
-    # A10, B10 and C1 touch one tile or two; the ports D1 and E1 touch each other.
+    # The market tiles at the ends of the column, A1 and A20, touch one other market tile each.
     straight = "0 mmmmmmmmmmmmmmmmmmmm / 1 p.p.....p.........p"
     (lonely,) = warnings(straight)
     assert lonely == "each tile should touch at least two others: A1, A20"

@@ -425,6 +425,24 @@ def test_a_seat_leaves_at_any_point_and_the_game_goes_on(name: str, seats: int) 
 
 
 @pytest.mark.clause("DR-4")
+@every_game
+def test_a_seat_that_left_is_never_asked_anything(name: str, seats: int) -> None:
+    """Those leave, above all, who are asked together with others: they may still owe something."""
+    for number in range(12):
+        random = Random(number)
+        table = table_of(name, seats, number)
+        gone: set[int] = set()
+        for _ in zip(range(200), turns(table, random), strict=False):
+            asked = [prompt.seat for prompt in table.prompts]
+            assert not gone & set(asked)
+            if len(gone) < seats - 2 and random.random() < (0.5 if len(asked) > 1 else 0.02):
+                leaver = random.choice(asked)
+                table.drop(leaver)
+                gone.add(leaver)
+                assert not gone & {prompt.seat for prompt in table.prompts}
+
+
+@pytest.mark.clause("DR-4")
 @every_planned_game
 def test_with_a_seat_less_the_game_reaches_its_real_end(name: str, seats: int) -> None:
     if seats == 2:

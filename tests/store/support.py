@@ -50,6 +50,11 @@ def change(n: int, *, snapshot: Snapshot | None = None) -> Write:
     )
 
 
+def at(n: int) -> tuple[int, str]:
+    """What a decision rests on that was made on `change(n)`, as revision `n`."""
+    return n, f"change-{n}"
+
+
 def ask(n: int, *, by: str = "ann", body: bytes = b"body") -> Request:
     return Request(by, f"request-{n}", body + b"%d" % n)
 

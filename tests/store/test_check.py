@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tableturn_server.store import Connection, Severity, StoreRefused, check_store, open_store
-from tests.store.support import Server, change, running_server
+from tests.store.support import Server, at, change, running_server
 
 pytestmark = pytest.mark.e2e
 
@@ -80,7 +80,7 @@ async def test_without_channels_watchers_still_see_changes() -> None:
             await store.tables.create("a", None, change(1), created_ms=1)
             async with store.hub.watch("a") as signals:
                 assert (await anext(signals)).revision == 1
-                await store.tables.commit("a", 1, None, change(2))
+                await store.tables.commit("a", at(1), None, change(2))
                 assert (await anext(signals)).revision == 2
 
 

@@ -28,7 +28,7 @@ from tableturn_server.store import (
 )
 from tableturn_server.store import embedded as embedded_module
 from tableturn_server.store.process import Process
-from tests.store.support import binary, change, eventually
+from tests.store.support import at, binary, change, eventually
 
 pytestmark = pytest.mark.e2e
 
@@ -122,7 +122,7 @@ async def test_valkey_is_killed_and_no_acknowledged_commit_is_lost(data: Path) -
             nonlocal told
             while told < until:
                 try:
-                    answer = await tables.commit("a", told, None, change(told + 1))
+                    answer = await tables.commit("a", at(told), None, change(told + 1))
                 except StoreUnavailable:
                     continue
                 if isinstance(answer, Conflict):
@@ -150,7 +150,7 @@ async def test_a_torn_end_of_the_file_is_cut_off(data: Path, cut: int) -> None:
         tables = TableStore(connection)
         await tables.create("a", None, change(1), created_ms=1)
         for n in range(1, 10):
-            await tables.commit("a", n, None, change(n + 1))
+            await tables.commit("a", at(n), None, change(n + 1))
     (file,) = (data / "valkey" / "appendonlydir").glob("*.incr.aof")
     os.truncate(file, file.stat().st_size - cut)
     async with embedded(data) as store, Connection(store.url) as connection:
@@ -158,7 +158,7 @@ async def test_a_torn_end_of_the_file_is_cut_off(data: Path, cut: int) -> None:
         # The last commit is missing as a whole: state and log agree.
         assert await tables.revision("a") == (9, "change-9")
         assert (await tables.log_tail("a", 1))[0].revision == 9
-        assert await tables.commit("a", 9, None, change(10)) == Committed(10)
+        assert await tables.commit("a", at(9), None, change(10)) == Committed(10)
 
 
 SERVICE = """
@@ -354,7 +354,7 @@ async def _fill(tables: TableStore) -> int:
     write = dataclasses.replace(change(1), entry=os.urandom(20_000))
     while told < 2000:
         with contextlib.suppress(StoreUnavailable):
-            assert await tables.commit("a", told, None, write) == Committed(told + 1)
+            assert await tables.commit("a", (told, "change-1"), None, write) == Committed(told + 1)
             told += 1
             continue
         return told
@@ -374,7 +374,7 @@ async def test_a_nearly_full_disk_refuses_writes_and_lets_read(small_disk: Path)
             with contextlib.suppress(StoreFull):
                 revision = await tables.revision("a")
                 assert revision is not None
-                await tables.commit("a", revision[0], None, change(2))
+                await tables.commit("a", revision, None, change(2))
                 return False
             return True
 
@@ -404,7 +404,10 @@ async def test_a_really_full_disk_loses_nothing_that_was_acknowledged(small_disk
         async def full() -> bool:
             try:
                 await tables.commit(
-                    "a", told, None, dataclasses.replace(change(2), entry=os.urandom(1 << 20))
+                    "a",
+                    (told, "change-1"),
+                    None,
+                    dataclasses.replace(change(2), entry=os.urandom(1 << 20)),
                 )
             except StoreUnavailable as error:
                 return isinstance(error, StoreFull) and "make room" in error.sentence
@@ -416,7 +419,8 @@ async def test_a_really_full_disk_loses_nothing_that_was_acknowledged(small_disk
         async def accepted() -> bool:
             with contextlib.suppress(StoreUnavailable):
                 return isinstance(
-                    await tables.commit("a", told, None, change(2)), Committed | Conflict
+                    await tables.commit("a", (told, "change-1"), None, change(2)),
+                    Committed | Conflict,
                 )
             return False
 

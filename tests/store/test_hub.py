@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tableturn_server.store import Committed, Connection, Signal, TableStore, WatchHub
-from tests.store.support import Proxy, Server, ask, change, eventually, new_id, running_server
+from tests.store.support import Proxy, Server, ask, at, change, eventually, new_id, running_server
 
 pytestmark = pytest.mark.e2e
 
@@ -40,10 +40,10 @@ async def test_a_watcher_starts_with_the_current_revision(
     hub: WatchHub, tables: TableStore, table: str
 ) -> None:
     async with hub.watch(table) as signals:
-        assert await _next(signals) == Signal(1, None)
-    await tables.commit(table, 1, None, change(2))
+        assert await _next(signals) == Signal(1, None, "change-1")
+    await tables.commit(table, at(1), None, change(2))
     async with hub.watch(table) as signals:
-        assert await _next(signals) == Signal(2, None)
+        assert await _next(signals) == Signal(2, None, "change-2")
     async with hub.watch(new_id()) as signals:
         assert await _next(signals) == Signal(0, None)
 
@@ -55,7 +55,7 @@ async def test_commits_of_other_processes_wake_watchers(
         await _next(signals)
         await eventually(lambda: _subscribers(connection, table))
         for n in range(1, 20):
-            await tables.commit(table, n, None, change(n + 1))
+            await tables.commit(table, at(n), None, change(n + 1))
             tables.publish(table, n + 1)
             assert await _next(signals) == Signal(n + 1, None)
 
@@ -117,8 +117,8 @@ async def test_a_lost_message_is_made_good_by_reading(
         hub.watch(table) as signals,
     ):
         await _next(signals)
-        await tables.commit(table, 1, None, change(2))
-        assert await _next(signals) == Signal(2, None)
+        await tables.commit(table, at(1), None, change(2))
+        assert await _next(signals) == Signal(2, None, "change-2")
 
 
 async def test_a_change_while_the_subscriber_is_away_is_found(
@@ -138,9 +138,9 @@ async def test_a_change_while_the_subscriber_is_away_is_found(
                 fields = dict(part.split(b"=", 1) for part in line.split())
                 if fields[b"name"] == b"tableturn-hub":
                     await connection.call("CLIENT", "KILL", "ID", fields[b"id"])
-            assert await tables.commit(table, n, None, change(n + 1)) == Committed(n + 1)
+            assert await tables.commit(table, at(n), None, change(n + 1)) == Committed(n + 1)
             tables.publish(table, n + 1)
-            assert await _next(signals) == Signal(n + 1, None)
+            assert (await _next(signals)).revision == n + 1
 
 
 @pytest.mark.case("D4")
@@ -159,10 +159,10 @@ async def test_watchers_are_told_that_the_store_is_away_and_back(table: str) -> 
             for revision in (1, 2):
                 async with proxy.listen(path=path), Connection(real.url) as direct:
                     if revision > 1:
-                        await TableStore(direct).commit(table, 1, None, change(2))
-                    while (signal := await _next(signals)) != Signal(revision, None):
+                        await TableStore(direct).commit(table, at(1), None, change(2))
+                    while (signal := await _next(signals))[:2] != (revision, None):
                         assert signal.revision in (0, revision - 1, revision)
-                assert await _next(signals) == Signal(revision, 123.0)
+                assert (await _next(signals))[:2] == (revision, 123.0)
                 assert hub.stale_since == 123.0
         await connection.close()
 
@@ -175,9 +175,16 @@ async def test_a_fork_after_a_failover_is_told_too(
         WatchHub(server.url, tables.revisions, interval=0.1) as hub,
         hub.watch(table) as signals,
     ):
-        await tables.commit(table, 1, None, change(2))
+        await tables.commit(table, at(1), None, change(2))
         hub.notify(table, 2)
-        while await _next(signals) != Signal(2, None):
+        while await _next(signals) != Signal(2, None, "change-2"):
             pass
-        await connection.call("HSET", f"tt:{{{table}}}:table", "rev", 1)
-        assert await _next(signals) == Signal(1, None)
+        key = f"tt:{{{table}}}:table"
+        await connection.call("HSET", key, "rev", 1, "change", "change-1")
+        assert await _next(signals) == Signal(1, None, "change-1")
+        # Another change has the revision that was told.
+        await connection.call("HSET", key, "change", "another")
+        assert await _next(signals) == Signal(1, None, "another")
+        hub.notify(table, 1)  # a wake-up that says nothing new
+        hub.notify(table, 1, "a third")
+        assert await _next(signals) == Signal(1, None, "a third")

@@ -23,7 +23,7 @@ from tableturn_server.store import (
     Unchanged,
     keys,
 )
-from tests.store.support import ask, change, new_id, running_server
+from tests.store.support import ask, at, change, new_id, running_server
 
 pytestmark = pytest.mark.e2e
 
@@ -55,7 +55,7 @@ async def test_a_table_is_created_once(tables: TableStore, table: str) -> None:
 @pytest.mark.case("S6", "D6", "S1")
 async def test_one_of_fifty_concurrent_commits_wins(tables: TableStore, table: str) -> None:
     answers = await asyncio.gather(
-        *(tables.commit(table, 1, ask(n, by=f"seat-{n}"), change(n)) for n in range(50))
+        *(tables.commit(table, at(1), ask(n, by=f"seat-{n}"), change(n)) for n in range(50))
     )
     kinds = Counter(type(answer) for answer in answers)
     assert kinds == {Committed: 1, Conflict: 49}
@@ -72,7 +72,7 @@ async def test_one_wins_over_several_connections_too(
     others = [Connection(connection.endpoint) for _ in range(8)]
     answers = await asyncio.gather(
         *(
-            TableStore(other).commit(table, 1, ask(n), change(n))
+            TableStore(other).commit(table, at(1), ask(n), change(n))
             for n, other in enumerate(others, 2)
         )
     )
@@ -82,21 +82,23 @@ async def test_one_wins_over_several_connections_too(
 
 @pytest.mark.case("S8", "S7")
 async def test_a_repeated_request_gets_its_first_answer(tables: TableStore, table: str) -> None:
-    assert await tables.commit(table, 1, ask(2), change(2)) == Committed(2)
-    assert await tables.commit(table, 2, ask(3), change(3)) == Committed(3)
+    assert await tables.commit(table, at(1), ask(2), change(2)) == Committed(2)
+    assert await tables.commit(table, at(2), ask(3), change(3)) == Committed(3)
     # Whatever it is based on by now, and whether it would be accepted or refused now.
     for based_on, write in ((1, change(2)), (3, change(4)), (3, None)):
-        assert await tables.commit(table, based_on, ask(2), write) == Known(2, change(2).outcome)
+        assert await tables.commit(table, at(based_on), ask(2), write) == Known(
+            2, change(2).outcome
+        )
     assert await tables.revision(table) == (3, "change-3")
 
 
 @pytest.mark.case("S8")
 async def test_a_request_id_with_another_body_is_refused(tables: TableStore, table: str) -> None:
-    await tables.commit(table, 1, ask(2), change(2))
-    assert await tables.commit(table, 2, ask(2, body=b"other"), change(3)) == Reused()
+    await tables.commit(table, at(1), ask(2), change(2))
+    assert await tables.commit(table, at(2), ask(2, body=b"other"), change(3)) == Reused()
     assert await tables.revision(table) == (2, "change-2")
     # The id is its principal's own.
-    assert await tables.commit(table, 2, ask(2, by="bob"), change(3)) == Committed(3)
+    assert await tables.commit(table, at(2), ask(2, by="bob"), change(3)) == Committed(3)
 
 
 @pytest.mark.case("S8")
@@ -104,38 +106,63 @@ async def test_the_last_eight_outcomes_of_each_principal_are_kept(
     tables: TableStore, table: str, connection: Connection
 ) -> None:
     for n in range(1, 21):
-        await tables.commit(table, n, ask(n, by="bob"), change(n))
+        await tables.commit(table, at(n), ask(n, by="bob"), change(n + 1))
     assert await connection.call("LLEN", keys.seen(table, "bob")) == 8
     for n in range(13, 21):
-        known = await tables.commit(table, 21, ask(n, by="bob"), None)
-        assert known == Known(n + 1, change(n).outcome)
-    assert await tables.commit(table, 21, ask(12, by="bob"), None) == Unchanged(21)
+        known = await tables.commit(table, at(21), ask(n, by="bob"), None)
+        assert known == Known(n + 1, change(n + 1).outcome)
+    assert await tables.commit(table, at(21), ask(12, by="bob"), None) == Unchanged(21)
     # Bob's requests have not pushed out Ann's.
-    assert await tables.commit(table, 21, ask(1), None) == Known(1, change(1).outcome)
+    assert await tables.commit(table, at(21), ask(1), None) == Known(1, change(1).outcome)
 
 
 @pytest.mark.case("S9")
 async def test_a_refusal_is_confirmed_by_the_store(tables: TableStore, table: str) -> None:
-    assert await tables.commit(table, 1, ask(2), None) == Unchanged(1)
-    await tables.commit(table, 1, None, change(2))
+    assert await tables.commit(table, at(1), ask(2), None) == Unchanged(1)
+    await tables.commit(table, at(1), None, change(2))
     now = Stored(2, "change-2", change(2).blob)
-    assert await tables.commit(table, 1, ask(2), None) == Conflict(now)
+    assert await tables.commit(table, at(1), ask(2), None) == Conflict(now)
     # A refused request is not remembered: it may be accepted later.
-    assert await tables.commit(table, 2, ask(2), change(3)) == Committed(3)
+    assert await tables.commit(table, at(2), ask(2), change(3)) == Committed(3)
+
+
+async def test_another_change_of_the_same_revision_is_a_conflict(
+    tables: TableStore, table: str, connection: Connection
+) -> None:
+    """The store has lost a change, and another one has its revision by now."""
+    kept = {name: await connection.call("DUMP", name) for name in _table_and_log(table)}
+    assert await tables.commit(table, at(1), None, change(2)) == Committed(2)
+    for name, dump in kept.items():
+        await connection.call("RESTORE", name, 0, dump, "REPLACE")
+    assert await tables.commit(table, at(1), None, change(7)) == Committed(2)
+    now = Stored(2, "change-7", change(7).blob)
+    assert await tables.commit(table, at(2), ask(3), change(3)) == Conflict(now)
+    assert await tables.commit(table, at(2), ask(3), None) == Conflict(now)
+    assert await tables.load(table) == now
+    assert [record.change_id for record in await tables.log(table, 0, 10)] == [
+        "change-1",
+        "change-7",
+    ]
+    assert await tables.commit(table, (2, "change-7"), ask(3), None) == Unchanged(2)
+    assert await tables.commit(table, (2, "change-7"), ask(3), change(3)) == Committed(3)
+
+
+def _table_and_log(table: str) -> tuple[str, str]:
+    return keys.table(table), keys.log(table)
 
 
 async def test_no_table_is_made_by_a_commit(tables: TableStore, table_id: str) -> None:
-    assert await tables.commit(table_id, 1, ask(1), change(2)) == Missing()
-    assert await tables.commit(table_id, 1, ask(1), None) == Missing()
+    assert await tables.commit(table_id, at(1), ask(1), change(2)) == Missing()
+    assert await tables.commit(table_id, at(1), ask(1), None) == Missing()
     assert await tables.load(table_id) is None
     assert await tables.revisions([table_id]) == [None]
     with pytest.raises(ValueError, match="1 or more"):
-        await tables.commit(table_id, 0, ask(1), change(1))
+        await tables.commit(table_id, at(0), ask(1), change(1))
 
 
 async def test_the_log_is_read_in_pages_between_revisions(tables: TableStore, table: str) -> None:
     for n in range(1, 10):
-        await tables.commit(table, n, None, change(n + 1))
+        await tables.commit(table, at(n), None, change(n + 1))
 
     def revisions(records: list[LogRecord]) -> list[int]:
         return [record.revision for record in records]
@@ -151,7 +178,7 @@ async def test_the_log_is_read_in_pages_between_revisions(tables: TableStore, ta
 async def test_the_nearest_snapshot_is_found(tables: TableStore, table: str) -> None:
     for n in range(1, 4):
         taken = Snapshot(turn=n * 20, blob=b"turn\0%d" % n)
-        await tables.commit(table, n, None, change(n + 1, snapshot=taken))
+        await tables.commit(table, at(n), None, change(n + 1, snapshot=taken))
     assert await tables.snapshot(table, 40) == b"turn\x002"
     assert await tables.snapshot(table, 41) is None
     assert await tables.nearest_snapshot(table, 59) == Snapshot(40, b"turn\x002")
@@ -174,7 +201,7 @@ async def test_a_whole_table_is_restored_or_nothing(tables: TableStore) -> None:
     assert await tables.load(name) == stored
     assert await tables.log(name, 0, 5000) == entries
     assert await tables.nearest_snapshot(name, 100) == snapshots[1]
-    assert await tables.commit(name, 2000, ask(2), change(2001)) == Committed(2001)
+    assert await tables.commit(name, at(2000), ask(2), change(2001)) == Committed(2001)
     again = await tables.restore(name, stored, entries, [], None, created_ms=7)
     assert isinstance(again, Exists)
     assert again.stored.revision == 2001
@@ -196,7 +223,9 @@ async def test_nothing_is_written_by_halves(
     await connection.call("SET", names[key], "of a wrong type")
     before = await _dump(connection, names)
     with pytest.raises(StoreError, match="WRONGTYPE"):
-        await tables.commit(table, 1, ask(1, by="eve"), change(2, snapshot=Snapshot(20, b"twenty")))
+        await tables.commit(
+            table, at(1), ask(1, by="eve"), change(2, snapshot=Snapshot(20, b"twenty"))
+        )
     assert await _dump(connection, names) == before
 
 
@@ -211,14 +240,14 @@ async def test_without_memory_writes_are_refused_whole_and_reading_goes_on() -> 
             await tables.create("a", ask(1), change(1), created_ms=1)
             await connection.call("CONFIG", "SET", "maxmemory", "1")
             with pytest.raises(StoreFull):
-                await tables.commit("a", 1, ask(2), change(2))
+                await tables.commit("a", at(1), ask(2), change(2))
             assert await tables.load("a") == FIRST
             assert len(await tables.log("a", 0, 10)) == 1
             # A replay and a confirmation write nothing: they are answered.
-            assert await tables.commit("a", 1, ask(1), change(1)) == Known(1, change(1).outcome)
-            assert await tables.commit("a", 1, ask(2), None) == Unchanged(1)
+            assert await tables.commit("a", at(1), ask(1), change(1)) == Known(1, change(1).outcome)
+            assert await tables.commit("a", at(1), ask(2), None) == Unchanged(1)
             await connection.call("CONFIG", "SET", "maxmemory", "0")
-            assert await tables.commit("a", 1, ask(2), change(2)) == Committed(2)
+            assert await tables.commit("a", at(1), ask(2), change(2)) == Committed(2)
 
 
 async def test_the_index_lists_newest_first_and_is_rebuilt() -> None:

@@ -18,9 +18,9 @@ from hashlib import sha256
 import pytest
 
 from tableturn import notation
-from tableturn_server.rules.actions import Action
+from tableturn_server.rules.actions import Action, BonusKind
 from tableturn_server.rules.choices import _CLASSES, pick
-from tableturn_server.rules.mechanics.cubes import Cubes
+from tableturn_server.rules.mechanics.cubes import Color, Cubes
 from tableturn_server.tables import authority, commands, views
 from tableturn_server.tables.authority import Change, decide, staged_position
 from tableturn_server.tables.commands import By
@@ -59,9 +59,16 @@ def refused(reason: str, **details: object) -> Iterator[None]:
 def action(text: str) -> Action:
     """The action of a text such as `move C3`."""
     kind, fields = notation.parse(text)
-    values = {k: Cubes(*v) if isinstance(v, tuple) else v for k, v in fields.items()}
-    found: Action = _CLASSES[kind](**values)
+    found: Action = _CLASSES[kind](**{name: _value(name, v) for name, v in fields.items()})
     return found
+
+
+def _value(name: str, value: tuple[int, ...] | int | str) -> object:
+    """The value of a field as the rules have it."""
+    enum = {"cube": Color, "bonus": BonusKind}.get(name)
+    if enum and isinstance(value, int):
+        return enum(value)
+    return Cubes(*value) if isinstance(value, tuple) else value
 
 
 @dataclass

@@ -89,6 +89,62 @@ def test_what_is_not_possible_any_more_is_unstaged_and_asked_anew() -> None:
         ann.confirms(at=seen)
 
 
+@pytest.mark.clause("DR-2", "DR-4")
+def test_what_was_staged_is_undone_when_the_seat_leaves_the_game() -> None:
+    game = eastern_wonders(seats=3, first_seat="1")
+    for pile, tile in (("YYYY", "C4"), ("YYR", "C4"), ("RR", "C3")):  # in reverse turn order
+        game.asked[0].acts(f"take pile {pile}", f"place boat {tile}", confirm=True)
+    ann, bob, _ = game.people
+    before = game.table.position
+    ann.acts("move C4", "pay red to seat 2", "pay red to seat 3", "harvest")
+    ann.concedes()
+    # Nobody was paid and nothing was harvested; the turn is over without an action.
+    after = game.table.position
+    assert [player.hold.letters for player in after.players] == ["RR", "YYR", "YYYY"]
+    assert after.islands.boats[1:] == before.islands.boats[1:]
+    assert ann.staged == game.log[-1].played == ()
+    assert game.asked == [bob]
+    assert bob.sees().game_view == views.view(game.table, None).game_view
+
+
+@pytest.mark.clause("DR-2", "DR-4")
+def test_a_pile_that_was_staged_goes_back_when_the_seat_leaves_the_game() -> None:
+    game = eastern_wonders(seats=3, first_seat="1")
+    _, bob, cleo = game.people
+    cleo.acts("take pile RR", "place boat C3")
+    cleo.concedes()
+    assert game.asked == [bob]
+    piles = bob.sees().choices[0].piles
+    assert "RR" in [pile.letters for pile in piles]
+    assert len(piles) == 4
+
+
+@pytest.mark.clause("DR-1")
+@pytest.mark.parametrize("back", [True, False])
+def test_a_seat_without_a_player_waits_until_it_is_taken_or_dropped(back: bool) -> None:
+    game = a_table(seats=3, points="on")
+    ann, bob, _ = game.people
+    ann.acts("score 4 for seat 1")
+    ann.leaves()
+    # The table waits for the seat: its turn is neither skipped nor undone.
+    assert [prompt.seat for prompt in bob.sees().prompts] == [1]
+    with refused("NOT_ASKED"):
+        bob.confirms()
+    if back:
+        assert ann.takes_seat(1) == 1
+        assert ann.staged == (action("score 4 for seat 1"),)
+        ann.confirms()
+        assert game.table.position.points == (4, 0, 0)
+        assert not game.table.seat(1).dropped
+    else:
+        game.does(commands.Concede(by=HOST, seat=1))
+        assert game.table.seat(1).dropped
+        assert game.table.position.points == (0, 0, 0)
+        with refused("SEAT_TAKEN"):
+            ann.takes_seat(1)
+    assert game.asked == [bob]
+
+
 def test_the_host_takes_somebody_out_who_is_gone() -> None:
     game = a_table(seats=3)
     ann, bob, _ = game.people

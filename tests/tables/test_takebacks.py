@@ -7,7 +7,14 @@ import pytest
 from tableturn_server.tables import commands
 from tableturn_server.tables.log import ChangeKind
 from tableturn_server.tables.state import SNAPSHOT_EVERY, Takeback
-from tests.tables.play import HOST, STRANGER, TableOfTest, a_table, eastern_wonders, refused
+from tests.tables.play import (
+    STRANGER,
+    Person,
+    TableOfTest,
+    a_table,
+    eastern_wonders,
+    refused,
+)
 
 
 def position(game: TableOfTest) -> tuple[object, ...]:
@@ -53,6 +60,19 @@ def test_a_takeback_is_meant_for_the_turn_that_was_seen() -> None:
     with refused("STALE_REVISION"):
         game.host_takes_back(at=game.table.revision + 1)
     assert game.host_takes_back()
+
+
+def test_a_takeback_that_is_sent_twice_takes_one_turn_back() -> None:
+    game = a_table()
+    ann, bob = game.people
+    ann.confirms()
+    bob.confirms()
+    seen = game.table.revision
+    assert game.host_takes_back(at=seen)
+    with refused("STALE_REVISION"):
+        game.host_takes_back(at=seen)
+    assert game.table.turns == 1
+    assert game.asked == [bob]
 
 
 def test_who_may_take_back() -> None:
@@ -104,6 +124,33 @@ def test_who_has_left_need_not_agree() -> None:
     assert bob.asks_to_take_back() == (3,)
     cleo.leaves()
     # Nobody is left to agree: either of the two may say it again.
+    assert bob.asks_to_take_back() == ()
+    assert position(game) == before
+
+
+def test_who_has_left_does_not_agree_for_whoever_sits_down_next() -> None:
+    game = a_table(seats=3, takeback=Takeback.ALL_AGREE)
+    ann, bob, cleo = game.people
+    ann.confirms()
+    assert ann.asks_to_take_back() == (2, 3)
+    ann.leaves()
+    assert game.table.takeback_asked == ()
+    eve = Person(game, "Eve")
+    assert eve.takes_seat() == 1
+    assert bob.asks_to_take_back() == (1, 3)
+    assert cleo.asks_to_take_back() == (1,)
+    assert game.table.turns == 1
+    assert eve.asks_to_take_back() == ()
+    assert game.table.turns == 0
+
+
+def test_a_seat_that_is_out_of_the_game_need_not_agree() -> None:
+    game = a_table(seats=3, takeback=Takeback.ALL_AGREE)
+    ann, bob, cleo = game.people
+    cleo.concedes()  # and stays at the table
+    before = position(game)
+    ann.confirms()
+    assert ann.asks_to_take_back() == (2,)
     assert bob.asks_to_take_back() == ()
     assert position(game) == before
 
@@ -176,14 +223,3 @@ def test_a_takeback_costs_the_same_after_two_thousand_actions() -> None:
     for _ in range(2 * SNAPSHOT_EVERY):
         game.host_takes_back()
     assert game.most_replayed <= SNAPSHOT_EVERY
-
-
-def test_the_host_may_take_back_while_the_game_is_paused() -> None:
-    game = a_table()
-    ann, _ = game.people
-    ann.confirms()
-    game.host_pauses()
-    game.host_takes_back()
-    assert game.table.paused
-    assert game.does(commands.Resume(by=HOST))
-    ann.confirms()

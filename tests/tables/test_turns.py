@@ -88,6 +88,70 @@ def test_a_double_click_does_not_act_in_the_next_question() -> None:
 
 
 @pytest.mark.case("S7")
+def test_points_between_rounds_are_booked_once_by_a_double_click() -> None:
+    game = a_table(between="on", points="on")
+    ann, bob = game.people
+    for person in game.people:
+        person.confirms()
+    # In one command: what was sent comes once more.
+    seen = game.table.revision
+    ann.acts("score 5 for seat 1", confirm=True, at=seen)
+    with refused("STALE_REVISION", asked_at=game.table.revision):
+        ann.acts("score 5 for seat 1", confirm=True, at=seen)
+    # Step by step: the second click would begin the next round.
+    ann.acts("score 2 for seat 1")
+    seen = game.table.revision
+    ann.confirms(at=seen)
+    assert ann.staged == ()
+    with refused("STALE_REVISION", asked_at=game.table.revision):
+        ann.confirms(at=seen)
+    assert game.asked == [ann, bob]
+    assert game.table.position.points == (7, 0)
+    # Bob is asked what he was asked before: nothing of his is stale.
+    bob.acts("score 1 for seat 2", confirm=True, at=seen)
+    assert game.table.position.points == (7, 1)
+
+
+@pytest.mark.case("S7")
+def test_a_double_click_of_the_last_one_in_takes_one_turn() -> None:
+    game = a_table(passing="on", points="on")
+    ann, bob = game.people
+    ann.confirms()
+    bob.acts("pass", confirm=True)
+    ann.acts("score 3 for seat 1")
+    seen = game.table.revision
+    ann.confirms(at=seen)
+    assert game.asked == [ann]  # the same question, and yet the next turn
+    assert ann.staged == ()
+    for _ in range(2):
+        with refused("STALE_REVISION", asked_at=game.table.revision):
+            ann.confirms(at=seen)
+    assert game.table.position.points == (3, 0)
+    assert game.table.turns == 3
+
+
+def test_while_the_game_is_paused_nothing_is_undone_and_nothing_to_choose() -> None:
+    game = a_table(points="on")
+    ann = game.people[0]
+    ann.acts("score 3 for seat 1")
+    choices = ann.sees().choices
+    assert choices
+    game.host_pauses()
+    with refused("PAUSED"):
+        ann.undoes()
+    with refused("PAUSED"):
+        ann.undoes(all=True)
+    assert ann.staged == (action("score 3 for seat 1"),)
+    assert ann.sees().choices == ()
+    asked, listed = views.question(game.table, ann.seat)
+    assert asked is not None
+    assert listed == ()
+    game.host_resumes()
+    assert ann.sees().choices == choices
+    ann.undoes()
+
+
+@pytest.mark.case("S7")
 def test_a_staged_step_is_a_new_question() -> None:
     game = a_table(points="on")
     ann = game.people[0]

@@ -79,8 +79,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_NOTHING_TO_TAKE_BACK: _ErrorReason.ValueType  # 21
     """FAILED_PRECONDITION: no confirmed turn can be taken back."""
     ERROR_REASON_STALE_REVISION: _ErrorReason.ValueType  # 22
-    """ABORTED: what the seat is asked changed after the revision that the command
-    expected (`asked_at`), or the revision is still to come. Look again, then
+    """ABORTED: what the seat is asked, or who sits on it, changed after the revision
+    that the command expected (`asked_at`), or the revision is still to come. Look again, then
     decide anew; don't send the same command with a newer revision blindly.
     """
     ERROR_REASON_LIMIT_REACHED: _ErrorReason.ValueType  # 23
@@ -146,8 +146,8 @@ ERROR_REASON_NOTHING_TO_UNDO: ErrorReason.ValueType  # 20
 ERROR_REASON_NOTHING_TO_TAKE_BACK: ErrorReason.ValueType  # 21
 """FAILED_PRECONDITION: no confirmed turn can be taken back."""
 ERROR_REASON_STALE_REVISION: ErrorReason.ValueType  # 22
-"""ABORTED: what the seat is asked changed after the revision that the command
-expected (`asked_at`), or the revision is still to come. Look again, then
+"""ABORTED: what the seat is asked, or who sits on it, changed after the revision
+that the command expected (`asked_at`), or the revision is still to come. Look again, then
 decide anew; don't send the same command with a newer revision blindly.
 """
 ERROR_REASON_LIMIT_REACHED: ErrorReason.ValueType  # 23

@@ -547,22 +547,28 @@ class LeaveSeatRequest(_message.Message):
     TABLE_ID_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
+    EXPECTED_REVISION_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table's id."""
     request_id: _builtins.str
     """See "Repeating a call"."""
     seat: _builtins.int
     """Which seat, from 1. 0: the only one that the token holds."""
+    expected_revision: _builtins.int
+    """The revision that the caller has seen; refused if somebody has sat down on the
+    seat or left it since. 0: whoever sits there now.
+    """
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         request_id: _builtins.str = ...,
         seat: _builtins.int = ...,
+        expected_revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expected_revision", b"expected_revision", "request_id", b"request_id", "seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1714,22 +1720,28 @@ class ConcedeRequest(_message.Message):
     TABLE_ID_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
+    EXPECTED_REVISION_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table's id."""
     request_id: _builtins.str
     """See "Repeating a call"."""
     seat: _builtins.int
     """Which seat, from 1. 0: the only one that the token holds."""
+    expected_revision: _builtins.int
+    """The revision that the caller has seen; refused if somebody has sat down on the
+    seat or left it since. 0: whoever sits there now.
+    """
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         request_id: _builtins.str = ...,
         seat: _builtins.int = ...,
+        expected_revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expected_revision", b"expected_revision", "request_id", b"request_id", "seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -43,7 +43,9 @@ class TableServiceStub(object):
     Revisions. A command of a seat names the revision that its sender had seen
     (`expected_revision`). It is accepted if nothing that the seat is asked has
     changed since; otherwise it is refused with STALE_REVISION. Changes of other
-    seats' readiness, names or a pause don't make it stale.
+    seats' readiness, names or a pause don't make it stale. `LeaveSeat` and
+    `Concede` may name one too: they are accepted if the same person still sits
+    there, or still nobody.
 
     Errors are described in `errors.proto`. Any call may be refused with
     BAD_FIELD, LIMIT_REACHED, STORE_UNAVAILABLE, STORE_FULL and SHUTTING_DOWN;
@@ -167,7 +169,9 @@ class TableServiceServicer(object):
     Revisions. A command of a seat names the revision that its sender had seen
     (`expected_revision`). It is accepted if nothing that the seat is asked has
     changed since; otherwise it is refused with STALE_REVISION. Changes of other
-    seats' readiness, names or a pause don't make it stale.
+    seats' readiness, names or a pause don't make it stale. `LeaveSeat` and
+    `Concede` may name one too: they are accepted if the same person still sits
+    there, or still nobody.
 
     Errors are described in `errors.proto`. Any call may be refused with
     BAD_FIELD, LIMIT_REACHED, STORE_UNAVAILABLE, STORE_FULL and SHUTTING_DOWN;
@@ -211,8 +215,8 @@ class TableServiceServicer(object):
 
     def LeaveSeat(self, request, context):
         """Leaves a seat, which is then free; the token loses it. The game waits.
-        Before the start the colour and name go too. Needs the seat's token or the
-        host's.
+        Before the start the name goes too; the colour is the seat's and stays.
+        Needs the seat's token or the host's. STALE_REVISION.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -260,7 +264,8 @@ class TableServiceServicer(object):
     def TakeBack(self, request, context):
         """Takes the last confirmed turn back, where the table allows it: at once by
         the host, or when every seat has asked for it. What had been turned up stays
-        next in order, and the log says that it was seen. NOT_ALLOWED,
+        next in order, and the log says that it was seen. NOT_ALLOWED, also for a
+        seat that left the game for good; STALE_REVISION, PAUSED,
         NOTHING_TO_TAKE_BACK.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -299,7 +304,8 @@ class TableServiceServicer(object):
 
     def Concede(self, request, context):
         """Takes a seat out of the game for good (DR-4). Needs the seat's token, or the
-        host's for somebody who is gone.
+        host's for somebody who is gone. Works while the game is paused too.
+        NOT_STARTED, GAME_OVER, STALE_REVISION, or NOT_ASKED if it was done before.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -441,7 +447,9 @@ class TableService(object):
     Revisions. A command of a seat names the revision that its sender had seen
     (`expected_revision`). It is accepted if nothing that the seat is asked has
     changed since; otherwise it is refused with STALE_REVISION. Changes of other
-    seats' readiness, names or a pause don't make it stale.
+    seats' readiness, names or a pause don't make it stale. `LeaveSeat` and
+    `Concede` may name one too: they are accepted if the same person still sits
+    there, or still nobody.
 
     Errors are described in `errors.proto`. Any call may be refused with
     BAD_FIELD, LIMIT_REACHED, STORE_UNAVAILABLE, STORE_FULL and SHUTTING_DOWN;

@@ -44,7 +44,9 @@ class TableServiceStub:
     Revisions. A command of a seat names the revision that its sender had seen
     (`expected_revision`). It is accepted if nothing that the seat is asked has
     changed since; otherwise it is refused with STALE_REVISION. Changes of other
-    seats' readiness, names or a pause don't make it stale.
+    seats' readiness, names or a pause don't make it stale. `LeaveSeat` and
+    `Concede` may name one too: they are accepted if the same person still sits
+    there, or still nobody.
 
     Errors are described in `errors.proto`. Any call may be refused with
     BAD_FIELD, LIMIT_REACHED, STORE_UNAVAILABLE, STORE_FULL and SHUTTING_DOWN;
@@ -75,8 +77,8 @@ class TableServiceStub:
     """
     LeaveSeat: _grpc.UnaryUnaryMultiCallable[_table_pb2.LeaveSeatRequest, _table_pb2.LeaveSeatResponse]
     """Leaves a seat, which is then free; the token loses it. The game waits.
-    Before the start the colour and name go too. Needs the seat's token or the
-    host's.
+    Before the start the name goes too; the colour is the seat's and stays.
+    Needs the seat's token or the host's. STALE_REVISION.
     """
     StartGame: _grpc.UnaryUnaryMultiCallable[_table_pb2.StartGameRequest, _table_pb2.StartGameResponse]
     """Starts the game. Needs the host's token. NOT_STARTED while seats are still
@@ -98,7 +100,8 @@ class TableServiceStub:
     TakeBack: _grpc.UnaryUnaryMultiCallable[_table_pb2.TakeBackRequest, _table_pb2.TakeBackResponse]
     """Takes the last confirmed turn back, where the table allows it: at once by
     the host, or when every seat has asked for it. What had been turned up stays
-    next in order, and the log says that it was seen. NOT_ALLOWED,
+    next in order, and the log says that it was seen. NOT_ALLOWED, also for a
+    seat that left the game for good; STALE_REVISION, PAUSED,
     NOTHING_TO_TAKE_BACK.
     """
     WatchTable: _grpc.UnaryStreamMultiCallable[_table_pb2.WatchTableRequest, _table_pb2.WatchTableResponse]
@@ -114,7 +117,8 @@ class TableServiceStub:
     """Lets a paused game go on. Needs a seat's token or the host's."""
     Concede: _grpc.UnaryUnaryMultiCallable[_table_pb2.ConcedeRequest, _table_pb2.ConcedeResponse]
     """Takes a seat out of the game for good (DR-4). Needs the seat's token, or the
-    host's for somebody who is gone.
+    host's for somebody who is gone. Works while the game is paused too.
+    NOT_STARTED, GAME_OVER, STALE_REVISION, or NOT_ASKED if it was done before.
     """
     ExportTable: _grpc.UnaryUnaryMultiCallable[_table_pb2.ExportTableRequest, _table_pb2.ExportTableResponse]
     """The whole table as one document: of a running table with the admin's token
@@ -145,7 +149,9 @@ class TableServiceAsyncStub(TableServiceStub):
     Revisions. A command of a seat names the revision that its sender had seen
     (`expected_revision`). It is accepted if nothing that the seat is asked has
     changed since; otherwise it is refused with STALE_REVISION. Changes of other
-    seats' readiness, names or a pause don't make it stale.
+    seats' readiness, names or a pause don't make it stale. `LeaveSeat` and
+    `Concede` may name one too: they are accepted if the same person still sits
+    there, or still nobody.
 
     Errors are described in `errors.proto`. Any call may be refused with
     BAD_FIELD, LIMIT_REACHED, STORE_UNAVAILABLE, STORE_FULL and SHUTTING_DOWN;
@@ -173,8 +179,8 @@ class TableServiceAsyncStub(TableServiceStub):
     """
     LeaveSeat: _aio.UnaryUnaryMultiCallable[_table_pb2.LeaveSeatRequest, _table_pb2.LeaveSeatResponse]  # type: ignore[assignment]
     """Leaves a seat, which is then free; the token loses it. The game waits.
-    Before the start the colour and name go too. Needs the seat's token or the
-    host's.
+    Before the start the name goes too; the colour is the seat's and stays.
+    Needs the seat's token or the host's. STALE_REVISION.
     """
     StartGame: _aio.UnaryUnaryMultiCallable[_table_pb2.StartGameRequest, _table_pb2.StartGameResponse]  # type: ignore[assignment]
     """Starts the game. Needs the host's token. NOT_STARTED while seats are still
@@ -196,7 +202,8 @@ class TableServiceAsyncStub(TableServiceStub):
     TakeBack: _aio.UnaryUnaryMultiCallable[_table_pb2.TakeBackRequest, _table_pb2.TakeBackResponse]  # type: ignore[assignment]
     """Takes the last confirmed turn back, where the table allows it: at once by
     the host, or when every seat has asked for it. What had been turned up stays
-    next in order, and the log says that it was seen. NOT_ALLOWED,
+    next in order, and the log says that it was seen. NOT_ALLOWED, also for a
+    seat that left the game for good; STALE_REVISION, PAUSED,
     NOTHING_TO_TAKE_BACK.
     """
     WatchTable: _aio.UnaryStreamMultiCallable[_table_pb2.WatchTableRequest, _table_pb2.WatchTableResponse]  # type: ignore[assignment]
@@ -212,7 +219,8 @@ class TableServiceAsyncStub(TableServiceStub):
     """Lets a paused game go on. Needs a seat's token or the host's."""
     Concede: _aio.UnaryUnaryMultiCallable[_table_pb2.ConcedeRequest, _table_pb2.ConcedeResponse]  # type: ignore[assignment]
     """Takes a seat out of the game for good (DR-4). Needs the seat's token, or the
-    host's for somebody who is gone.
+    host's for somebody who is gone. Works while the game is paused too.
+    NOT_STARTED, GAME_OVER, STALE_REVISION, or NOT_ASKED if it was done before.
     """
     ExportTable: _aio.UnaryUnaryMultiCallable[_table_pb2.ExportTableRequest, _table_pb2.ExportTableResponse]  # type: ignore[assignment]
     """The whole table as one document: of a running table with the admin's token
@@ -242,7 +250,9 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     Revisions. A command of a seat names the revision that its sender had seen
     (`expected_revision`). It is accepted if nothing that the seat is asked has
     changed since; otherwise it is refused with STALE_REVISION. Changes of other
-    seats' readiness, names or a pause don't make it stale.
+    seats' readiness, names or a pause don't make it stale. `LeaveSeat` and
+    `Concede` may name one too: they are accepted if the same person still sits
+    there, or still nobody.
 
     Errors are described in `errors.proto`. Any call may be refused with
     BAD_FIELD, LIMIT_REACHED, STORE_UNAVAILABLE, STORE_FULL and SHUTTING_DOWN;
@@ -298,8 +308,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_table_pb2.LeaveSeatResponse, _abc.Awaitable[_table_pb2.LeaveSeatResponse]]:
         """Leaves a seat, which is then free; the token loses it. The game waits.
-        Before the start the colour and name go too. Needs the seat's token or the
-        host's.
+        Before the start the name goes too; the colour is the seat's and stays.
+        Needs the seat's token or the host's. STALE_REVISION.
         """
 
     @_abc_1.abstractmethod
@@ -357,7 +367,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_table_pb2.TakeBackResponse, _abc.Awaitable[_table_pb2.TakeBackResponse]]:
         """Takes the last confirmed turn back, where the table allows it: at once by
         the host, or when every seat has asked for it. What had been turned up stays
-        next in order, and the log says that it was seen. NOT_ALLOWED,
+        next in order, and the log says that it was seen. NOT_ALLOWED, also for a
+        seat that left the game for good; STALE_REVISION, PAUSED,
         NOTHING_TO_TAKE_BACK.
         """
 
@@ -403,7 +414,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_table_pb2.ConcedeResponse, _abc.Awaitable[_table_pb2.ConcedeResponse]]:
         """Takes a seat out of the game for good (DR-4). Needs the seat's token, or the
-        host's for somebody who is gone.
+        host's for somebody who is gone. Works while the game is paused too.
+        NOT_STARTED, GAME_OVER, STALE_REVISION, or NOT_ASKED if it was done before.
         """
 
     @_abc_1.abstractmethod

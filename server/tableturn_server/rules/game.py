@@ -129,6 +129,9 @@ class Resolved(msgspec.Struct, Generic[Open, Hidden], frozen=True):
     the end triggered. Public."""
     private: tuple[tuple[int, str], ...] = ()
     """Lines that only one seat may read, as pairs of seat and line."""
+    turned_up: tuple[str, ...] = ()
+    """Those of the events that tell what was hidden before and is seen now, such as a
+    tile drawn: a takeback can't hide them again."""
 
 
 class Game(ABC, Generic[Open, Hidden]):

@@ -2,8 +2,8 @@
 
 Every process may serve any table. It holds decoded tables that it has seen; they are immutable,
 so whoever asks shares them. What it holds may be old, and therefore counts for nothing until
-the store has confirmed it: a change is committed on the revision that it was decided on, a
-refusal is told only when the store has said that the table is still at that revision.
+the store has confirmed it: a change is committed on the very change that it was decided on, a
+refusal is told only when the store has said that this is still the table's last change.
 """
 
 from __future__ import annotations
@@ -132,6 +132,10 @@ class Done(msgspec.Struct, frozen=True):
     told: Told | None = None
 
 
+class _GapError(Exception):
+    """The store does not have the turns that a table rests on."""
+
+
 class _Room:
     """What is held of one table."""
 
@@ -200,18 +204,29 @@ class Keeper:
                     found.append(None)
         return found
 
-    async def reach(self, table_id: str, revision: int) -> Held:
-        """The table at this revision or a later one; from memory if it is there."""
+    async def reach(self, table_id: str, revision: int, change_id: str = "") -> Held:
+        """The table at this revision or a later one; from memory if it is there.
+
+        With a change id, memory counts only if it has that change; else the store is asked.
+        """
+
+        def is_there(held: Held) -> bool:
+            if change_id:
+                return (held.revision, held.change_id) == (revision, change_id)
+            return held.revision >= revision
+
         room = self._rooms.get(table_id)
-        if room is not None:
-            if room.held.revision >= revision:
+        if room is None:
+            return await self._load(table_id)
+        if is_there(room.held):
+            return room.held
+        async with room.lock:
+            # Others may have waited for the same.
+            if is_there(room.held) and self._rooms.get(table_id) is room:
                 return room.held
-            async with room.lock:
-                # Others may have waited for the same.
-                if room.held.revision >= revision and self._rooms.get(table_id) is room:
-                    return room.held
+            if room.held.revision < revision:
                 return await self._load(table_id)
-        return await self._load(table_id)
+            return await self.look(table_id)
 
     async def changes(self, table_id: str, after: int, until: int) -> list[Told]:
         """The changes of revisions `after + 1` to `until`, from memory if they are there."""
@@ -225,6 +240,9 @@ class Keeper:
             if not all(revision in room.told for revision in wanted):
                 found = await self._log(table_id, after, until - after, until)
                 for told in found:
+                    known = room.told.get(told.revision)
+                    if known is not None and known.change_id != told.change_id:
+                        room.told.clear()  # the store has lost changes: another history
                     room.tell(told)
                 return found
             return [room.told[revision] for revision in wanted]
@@ -299,13 +317,21 @@ class Keeper:
         held = room.held if room is not None else await self._load(table_id)
         loop = asyncio.get_running_loop()
         for _ in range(MOST_ATTEMPTS):
-            change, refused, history = None, None, None
+            change, refused, history, gap = None, None, None, False
             if isinstance(command, commands.TakeBack):
-                history = await self._history(table_id, held.table)
+                try:
+                    history = await self._history(table_id, held.table)
+                except _GapError:
+                    fresh = await self._load(table_id)
+                    if (fresh.revision, fresh.change_id) != (held.revision, held.change_id):
+                        held = fresh  # what was held is old
+                        continue
+                    gap = True
             try:
                 change = decide(held.table, command, self.now(), history, held.positions)
             except Refused as error:
-                refused = error
+                lost = gap and error.reason is Reason.NOTHING_TO_TAKE_BACK
+                refused = turns_not_kept() if lost else error
             if loop.time() >= deadline:  # nobody waits for the answer any more
                 raise too_late(held.revision)
             change_id = secrets.token_hex(8)
@@ -338,8 +364,9 @@ class Keeper:
         change_id: str,
         request: Request | None,
     ) -> CommitResult:
+        based_on = (held.revision, held.change_id)
         if change is None:
-            return await self._store.commit(table_id, held.revision, request, None)
+            return await self._store.commit(table_id, based_on, request, None)
         blob = encode(change.table)
         write = Write(
             blob=blob,
@@ -349,7 +376,7 @@ class Keeper:
             snapshot=Snapshot(change.table.turns, blob) if change.snapshot else None,
         )
         try:
-            return await self._store.commit(table_id, held.revision, request, write)
+            return await self._store.commit(table_id, based_on, request, write)
         except asyncio.CancelledError:
             # The caller is gone, but the change may be made: watchers shall look.
             self._store.publish(table_id, _LOOK)
@@ -369,26 +396,35 @@ class Keeper:
                 held.positions.pop(change.seat, None)
         told = Told(change_id, change.entry)
         self._put(table_id, held).tell(told)
-        self._tell(table_id, held.revision)
+        self._tell(table_id, held)
         return Done(held.revision, change.seat, change.waiting_for, held=held, told=told)
 
     async def _history(self, table_id: str, table: Table) -> History | None:
-        """What a takeback needs, from the nearest snapshot on (L5)."""
+        """What a takeback needs, from the nearest snapshot on (L5).
+
+        None if no turn stands. Raises _GapError if the store does not have all of it: this
+        table is an old one, because the store keeps what the newest one needs.
+        """
         if table.status is not Status.RUNNING or not table.turns:
             return None
         found = await self._store.nearest_snapshot(table_id, snapshot_turn(table.turns))
         if found is None:
-            return None
+            raise _GapError
         snapshot = decode(found.blob)
         entries: list[LogEntry] = []
         after = snapshot.revision
+        if after > table.revision:  # taken when a turn was played again
+            raise _GapError
         while after < table.revision:
             page = await self._store.log(table_id, after, _LOG_PAGE, table.revision)
             if not page:
                 break
             after = page[-1].revision
             entries += [e for e in map(_entry_of, page) if e.turn]
-        return History(snapshot, standing(entries, snapshot.turns, table.turns))
+        try:
+            return History(snapshot, standing(entries, snapshot.turns, table.turns))
+        except KeyError as error:
+            raise _GapError from error
 
     # -- new tables ------------------------------------------------------------------------
 
@@ -412,7 +448,7 @@ class Keeper:
             case Committed():
                 held = Held(table.revision, change_id, table)
                 self._put(table_id, held).tell(Told(change_id, entry))
-                self._tell(table_id, held.revision)
+                self._tell(table_id, held)
                 return held, True, False
             case Exists():
                 return self._hold(table_id, result.stored), False, False
@@ -443,7 +479,7 @@ class Keeper:
             case Committed():
                 held = Held(table.revision, change_id, table)
                 self._put(table_id, held)
-                self._tell(table_id, held.revision)
+                self._tell(table_id, held)
                 return held, False
             case Exists():
                 raise table_exists(table_id, result.stored.revision)
@@ -452,15 +488,15 @@ class Keeper:
             case _:
                 return await self.look(table_id), True
 
-    def _tell(self, table_id: str, revision: int) -> None:
+    def _tell(self, table_id: str, held: Held) -> None:
         """Wake the watchers of this process at once, and of all others a moment later.
 
         Under load many tables change in a moment; their wake-ups leave in one go.
         """
-        self._hub.notify(table_id, revision)
+        self._hub.notify(table_id, held.revision, held.change_id)
         if not self._to_publish:
             asyncio.get_running_loop().call_later(_PUBLISH_AFTER, self._publish)
-        self._to_publish[table_id] = revision
+        self._to_publish[table_id] = held.revision
 
     def _publish(self) -> None:
         waiting, self._to_publish = self._to_publish, {}
@@ -483,6 +519,14 @@ def too_late(revision: int) -> Refused:
         Reason.STORE_UNAVAILABLE,
         "there was not time enough to carry the call out; repeat it with the same request id",
         revision=revision,
+    )
+
+
+def turns_not_kept() -> Refused:
+    """The refusal to take a turn back when the store has not all that it takes."""
+    return Refused(
+        Reason.NOTHING_TO_TAKE_BACK,
+        "the earlier turns of this table are not kept completely; nothing can be taken back",
     )
 
 

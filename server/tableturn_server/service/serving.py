@@ -137,10 +137,13 @@ def _spare_the_collector() -> None:
 
 
 async def _fsync(store: Store, data: Path) -> float | None:
-    """What an accepted change waits for, in ms; unknown for a store that isn't ours."""
+    """What an accepted change waits for, in ms; unknown where it can't be measured."""
     if store.embedded is None:
         return None
-    return round(await asyncio.to_thread(measure_fsync, data), 3)
+    try:
+        return round(await asyncio.to_thread(measure_fsync, data), 3)
+    except OSError:  # a full disk: tables can be read, and changes when there is room again
+        return None
 
 
 # -- before anything is started ------------------------------------------------------------

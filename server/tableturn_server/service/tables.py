@@ -118,7 +118,9 @@ class TableService:
 
     async def leave_seat(self, request: _pb.LeaveSeatRequest, call: Call) -> Any:
         """Leave a seat."""
-        command = commands.LeaveSeat(by=call.by, seat=request.seat)
+        command = commands.LeaveSeat(
+            by=call.by, seat=request.seat, expected_revision=request.expected_revision
+        )
         done = await self._carry_out("LeaveSeat", request, command, call)
         return _pb.LeaveSeatResponse(revision=done.revision, replayed=done.replayed)
 
@@ -217,7 +219,9 @@ class TableService:
 
     async def concede(self, request: _pb.ConcedeRequest, call: Call) -> Any:
         """Take a seat out of the game."""
-        command = commands.Concede(by=call.by, seat=request.seat)
+        command = commands.Concede(
+            by=call.by, seat=request.seat, expected_revision=request.expected_revision
+        )
         done = await self._carry_out("Concede", request, command, call)
         return _pb.ConcedeResponse(revision=done.revision, replayed=done.replayed)
 

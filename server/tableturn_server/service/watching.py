@@ -82,7 +82,7 @@ class Watches:
         signals: Watcher,
     ) -> None:
         held = await self._keeper.look(request.table_id)
-        self._hub.notify(request.table_id, held.revision)
+        self._hub.notify(request.table_id, held.revision, held.change_id)
         watch = _Watch(self._keeper, call, request, held)
         told = False
         async for event in watch.begin(request.start_revision, request.start_change_id, held):
@@ -163,10 +163,11 @@ class _Watch:
         if signal is None or signal.revision < self.revision:
             # An older revision than was told: perhaps the store has lost changes. Ask it.
             held = await self._keeper.look(self._table_id)
-        elif signal.revision == self.revision:
+        elif signal.revision == self.revision and signal.change_id in ("", self._change_id):
             return
         else:
-            held = await self._keeper.reach(self._table_id, signal.revision)
+            # Perhaps another change of the revision that was told: the store had lost ours.
+            held = await self._keeper.reach(self._table_id, signal.revision, signal.change_id)
         if (held.revision, held.change_id) == (self.revision, self._change_id):
             return
         # A token may have won or lost a seat meanwhile (S15).
@@ -174,22 +175,27 @@ class _Watch:
         if seat != self._seat:
             self._seat = seat
             yield self._snapshot(held)
-        elif not self.revision < held.revision <= self.revision + MOST_TOLD:
+        elif not self.revision < held.revision < self.revision + MOST_TOLD:
             yield self._snapshot(held)
         else:
             async for event in self._changes_to(held):
                 yield event
 
     async def _changes_to(self, held: Held) -> AsyncIterator[bytes]:
-        """Each change up to this revision, the last one with the table; a snapshot at a gap."""
-        changes = await self._keeper.changes(self._table_id, self.revision, held.revision)
+        """Each change up to this revision, the last one with the table; a snapshot at a gap.
+
+        The change that was told last is read too: if it is another one by now, the store has
+        lost changes, and those that follow do not go on from it.
+        """
+        changes = await self._keeper.changes(self._table_id, self.revision - 1, held.revision)
         complete = [told.revision for told in changes] == list(
-            range(self.revision + 1, held.revision + 1)
+            range(self.revision, held.revision + 1)
         )
-        if not complete or changes[-1].change_id != held.change_id:
+        ends = (self._change_id, held.change_id)
+        if not complete or (changes[0].change_id, changes[-1].change_id) != ends:
             yield self._snapshot(held)
             return
-        for told in changes[:-1]:
+        for told in changes[1:-1]:
             yield convert.nested(2, convert.nested(1, told.log_entry(self._seat)))
         yield _last_change(changes[-1], held, self._seat)
         self.revision, self._change_id = held.revision, held.change_id

@@ -29,21 +29,24 @@ class Signal(NamedTuple):
     """What a watcher is told: the newest known revision, and since when the store is away.
 
     `revision` is 0 if there is no such table, or none was read yet. `stale_since` (Unix
-    seconds) is None while the store answers; else the revision may be an old one.
+    seconds) is None while the store answers; else the revision may be an old one. `change_id`
+    is the revision's change where it is known, else empty: a wake-up names the revision alone.
     """
 
     revision: int
     stale_since: float | None
+    change_id: str = ""
 
 
 class _Topic:
     """A table that is watched."""
 
-    __slots__ = ("changes", "known", "revision", "watchers")
+    __slots__ = ("change_id", "changes", "known", "revision", "watchers")
 
     def __init__(self) -> None:
         self.watchers: set[Watcher] = set()
         self.revision = 0
+        self.change_id = ""
         self.known = False
         # Counts what was learnt from elsewhere, so that a slower reading does not undo it.
         self.changes = 0
@@ -183,14 +186,14 @@ class WatchHub:
         """
         return Watcher(self, table_id)
 
-    def notify(self, table_id: str, revision: int) -> None:
+    def notify(self, table_id: str, revision: int, change_id: str = "") -> None:
         """Tell watchers of this process at once; call it after a commit was answered."""
         topic = self._topics.get(table_id)
         if topic is None:
             return
         topic.changes += 1
-        if revision > topic.revision or not topic.known:
-            self._learn(topic, revision)
+        if revision >= topic.revision or not topic.known:
+            self._learn(topic, revision, change_id)
 
     # -- for watchers ----------------------------------------------------------------------
 
@@ -220,7 +223,7 @@ class WatchHub:
         topic = self._topics.get(table_id)
         if topic is None or not (topic.known or self._stale_since is not None):
             return None
-        return Signal(topic.revision, self._stale_since)
+        return Signal(topic.revision, self._stale_since, topic.change_id)
 
     # -- what the store says ---------------------------------------------------------------
 
@@ -319,17 +322,17 @@ class WatchHub:
             for (table_id, (topic, changes)), known in zip(before.items(), found, strict=True):
                 if self._topics.get(table_id) is not topic:
                     continue
-                revision = known[0] if known is not None else 0
-                # A lower revision is told too (a fork after a failover), unless it was read
-                # before somebody told us of a newer one.
+                revision, change_id = known if known is not None else (0, "")
+                # A lower revision is told too, and another change of the same one (a fork after
+                # a failover), unless it was read before somebody told us of a newer one.
                 if revision > topic.revision or topic.changes == changes:
-                    self._learn(topic, revision)
+                    self._learn(topic, revision, change_id)
 
-    def _learn(self, topic: _Topic, revision: int) -> None:
-        if topic.known and topic.revision == revision:
+    def _learn(self, topic: _Topic, revision: int, change_id: str) -> None:
+        if topic.known and topic.revision == revision and change_id in ("", topic.change_id):
             return
         topic.known = True
-        topic.revision = revision
+        topic.revision, topic.change_id = revision, change_id
         for watcher in topic.watchers:
             watcher._wake()
 

@@ -102,7 +102,7 @@ class Reused:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """The table has another revision than the decision was based on; here is the fresh state."""
+    """The table has another last change than the decision was based on; here is the fresh state."""
 
     stored: Stored
 

@@ -1,7 +1,8 @@
 """The tables in the store: every change is one call, decided inside the store (cases S6, S8, D6).
 
-A decision made in this process is only a proposal: it names the revision that it rests on, and
-the commit script either carries it out as a whole or says what is there instead.
+A decision made in this process is only a proposal: it names the change that it rests on, by its
+revision and its id, and the commit script either carries it out as a whole or says what is there
+instead.
 """
 
 from __future__ import annotations
@@ -51,26 +52,32 @@ class TableStore:
     # -- changes ---------------------------------------------------------------------------
 
     async def commit(
-        self, table_id: str, based_on: int, request: Request | None, write: Write | None
+        self,
+        table_id: str,
+        based_on: tuple[int, str],
+        request: Request | None,
+        write: Write | None,
     ) -> CommitResult:
-        """Carry out a change that was decided on revision `based_on`.
+        """Carry out a change that was decided on `based_on`: a revision and its change's id.
 
         Asked in this order: was this request answered before (Known, Reused), is there such a
-        table (Missing), is its revision still `based_on` (else Conflict with the fresh state).
+        table (Missing), is `based_on` still its last change (else Conflict with the fresh state;
+        the id tells apart two changes of one revision, after the store has lost the first).
         Without `write` nothing is changed: Unchanged confirms that a refusal rests on the
-        current revision (case S9). With it, state, one log entry and the outcome are written as
-        revision `based_on + 1`, or nothing at all.
+        current state (case S9). With it, state, one log entry and the outcome are written as
+        the next revision, or nothing at all.
         """
-        if based_on < 1:
+        revision = based_on[0]
+        if revision < 1:
             raise ValueError("a change is based on a revision of 1 or more; see create()")
         reply = await self._decide(table_id, based_on, request, write, "")
         match reply[0]:
             case b"committed":
-                return Committed(based_on + 1)
+                return Committed(revision + 1)
             case b"conflict":
                 return Conflict(_stored(reply[1:]))
             case b"unchanged":
-                return Unchanged(based_on)
+                return Unchanged(revision)
             case b"missing":
                 return Missing()
             case _:
@@ -86,7 +93,7 @@ class TableStore:
         """
         # The index comes first: an id too many does no harm, a table that nobody finds does.
         await self._index.put(table_id, created_ms)
-        reply = await self._decide(table_id, 0, request, write, str(created_ms))
+        reply = await self._decide(table_id, (0, ""), request, write, str(created_ms))
         match reply[0]:
             case b"committed":
                 return Committed(1)
@@ -141,13 +148,13 @@ class TableStore:
     async def _decide(
         self,
         table_id: str,
-        based_on: int,
+        based_on: tuple[int, str],
         request: Request | None,
         write: Write | None,
         listed: str,
     ) -> Reply:
         digest, body = request.digests() if request else (b"", b"")
-        args: list[Argument] = [based_on, based_on + 1, digest, body]
+        args: list[Argument] = [*based_on, based_on[0] + 1, digest, body]
         if write is None:
             args += ["confirm", b"", b"", b"", b"", b"", b"", listed]
             return await _COMMIT(self._connection, _keys_of(table_id, request), args)

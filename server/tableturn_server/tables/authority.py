@@ -8,7 +8,8 @@ fulfilled already returns None.
 Order of the checks for a seat's command: whose seat it is, whether the game
 runs, whether the question is still the one that the sender saw
 (`asked_at <= expected_revision <= revision`), whether the table is paused, and
-at last whether the rules allow it.
+at last whether the rules allow it. To leave or to concede, what counts instead of
+the question is who sits there (`since`), and a pause doesn't matter.
 """
 
 from __future__ import annotations
@@ -169,7 +170,7 @@ def _confirm(
         actions=actions,
         played=played,
         lines=(*lines, f"{name_of(table, number)} confirms", *resolved.events),
-        turned_up=resolved.events,
+        turned_up=resolved.turned_up,
         private=resolved.private,
     )
     return Change(after, entry, number, snapshot=after.turns % SNAPSHOT_EVERY == 0)
@@ -257,6 +258,7 @@ def _take_back(
     _check_running(table)
     if not table.turned_at <= command.expected_revision <= table.revision:
         raise _stale(table, table.turned_at)
+    _check_not_paused(table)
     last = history.turns[-1] if history and history.turns else None
     if last is None:
         raise Refused(Reason.NOTHING_TO_TAKE_BACK, "no turn has been confirmed yet")
@@ -327,8 +329,14 @@ def _take_seat(table: Table, command: commands.TakeSeat, now: int) -> Change:
     if not free:
         raise Refused(Reason.TABLE_FULL, "every seat of this table is taken")
     number = command.seat or free[0]
-    seat = replace(table.seat(number), name=name, occupant=Occupant.PERSON, token=command.token)
     revision = table.revision + 1
+    seat = replace(
+        table.seat(number),
+        name=name,
+        occupant=Occupant.PERSON,
+        token=command.token,
+        since=revision,
+    )
     after = replace(
         table,
         revision=revision,
@@ -357,15 +365,18 @@ def _leave_seat(table: Table, command: commands.LeaveSeat, now: int) -> Change:
     number = _seat_of_owner_or_host(table, command.by, command.seat)
     if table.status is Status.FINISHED:
         raise Refused(Reason.GAME_OVER, "the game is over")
+    _check_occupant(table, number, command.expected_revision)
     seat = table.seat(number)
     if seat.occupant is Occupant.NOBODY:
         raise Refused(Reason.BAD_FIELD, f"nobody sits on seat {number}", field="seat")
     name = "" if table.status is Status.OPEN else seat.name
+    revision = table.revision + 1
+    free = Seat(seat.color, name, dropped=seat.dropped, since=revision)
     after = replace(
         table,
-        revision=table.revision + 1,
+        revision=revision,
         stamp=now,
-        seats=_with(table.seats, number, Seat(seat.color, name, dropped=seat.dropped)),
+        seats=_with(table.seats, number, free),
         takeback_asked=tuple(n for n in table.takeback_asked if n != number),
     )
     entry = LogEntry(
@@ -442,6 +453,7 @@ def _concede(table: Table, command: commands.Concede, now: int) -> Change:
     """Take a seat out of the game for good (DR-2, DR-4)."""
     number = _seat_of_owner_or_host(table, command.by, command.seat)
     _check_running(table)
+    _check_occupant(table, number, command.expected_revision)
     seat = table.seat(number)
     if seat.dropped:
         raise Refused(Reason.NOT_ASKED, f"seat {number} has left the game already")
@@ -457,7 +469,7 @@ def _concede(table: Table, command: commands.Concede, now: int) -> Change:
         seat=number,
         turn=after.turns,
         lines=(f"{name_of(table, number)} leaves the game", *resolved.events),
-        turned_up=resolved.events,
+        turned_up=resolved.turned_up,
         private=resolved.private,
     )
     return Change(after, entry, number, snapshot=after.turns % SNAPSHOT_EVERY == 0)
@@ -597,7 +609,10 @@ def _takeback_seat(table: Table, command: commands.TakeBack) -> int:
     if policy is Takeback.HOST:
         _check_host(table, command.by, "take a confirmed turn back")
         return 0
-    return _own_seat(table, command.by, command.seat, lambda _: ())
+    number = _own_seat(table, command.by, command.seat, lambda _: ())
+    if table.seat(number).dropped:
+        raise Refused(Reason.NOT_ALLOWED, f"seat {number} has left the game")
+    return number
 
 
 def _check_running(table: Table) -> None:
@@ -617,6 +632,18 @@ def _check_question(table: Table, number: int, expected: int) -> None:
     asked_at = table.asked_at[number - 1]
     if not asked_at <= expected <= table.revision:
         raise _stale(table, asked_at)
+
+
+def _check_occupant(table: Table, number: int, expected: int) -> None:
+    """Refuse a command that was meant for somebody else than who sits there now; 0: for anybody."""
+    since = table.seat(number).since
+    if expected and not since <= expected <= table.revision:
+        raise Refused(
+            Reason.STALE_REVISION,
+            f"the table is at revision {table.revision}, and who sits on seat {number} changed "
+            f"at {since}; look again and decide anew",
+            asked_at=since,
+        )
 
 
 def _stale(table: Table, asked_at: int) -> Refused:

@@ -29,9 +29,14 @@ class TakeSeat(Command, frozen=True, kw_only=True):
 
 
 class LeaveSeat(Command, frozen=True, kw_only=True):
-    """Leave a seat; 0 for the only one that the token holds."""
+    """Leave a seat; 0 for the only one that the token holds.
+
+    `expected_revision` is the revision at which the sender saw who sits there; 0 for whoever
+    does now.
+    """
 
     seat: int = 0
+    expected_revision: int = 0
 
 
 class Start(Command, frozen=True, kw_only=True):
@@ -71,9 +76,10 @@ class Resume(Command, frozen=True, kw_only=True):
 
 
 class Concede(Command, frozen=True, kw_only=True):
-    """Take a seat out of the game for good (DR-4)."""
+    """Take a seat out of the game for good (DR-4); `expected_revision` as for `LeaveSeat`."""
 
     seat: int = 0
+    expected_revision: int = 0
 
 
 AnyCommand = TakeSeat | LeaveSeat | Start | Act | Undo | TakeBack | Pause | Resume | Concede

@@ -283,7 +283,9 @@ def _state(found: Any, making: Making) -> Table:
     state = dict(_only(found, names, "state"))
     if not isinstance(state["seats"], list):
         raise _bad("state.seats", "a list is expected")
-    seats = [_typed(s, Seat, Seat, f"state.seats[{n}]") for n, s in enumerate(state["seats"])]
+    # Documents of earlier versions don't say since when.
+    named = [{"since": 0, **s} if isinstance(s, dict) else s for s in state["seats"]]
+    seats = [_typed(s, Seat, Seat, f"state.seats[{n}]") for n, s in enumerate(named)]
     state["seats"] = msgspec.to_builtins(seats)
     state["making"] = msgspec.to_builtins(making)
     whole = {name: state[name] for name in kind.__origin__.__struct_fields__}
@@ -304,6 +306,8 @@ def _state(found: Any, making: Making) -> Table:
         with _at(f"state.seats[{number}].name"):
             if seat.name and clean_text(seat.name, "name", NAME_LENGTH) != seat.name:
                 raise ValueError("the name is not in its normal form")
+        if not 0 <= seat.since <= table.revision:
+            raise _bad(f"state.seats[{number}].since", "the revision is out of range")
         if seat.color != SEAT_COLORS[number]:
             raise _bad(f"state.seats[{number}].color", f"{SEAT_COLORS[number]} is expected")
         for action in table.staged[number]:

@@ -37,7 +37,8 @@ class LogEntry(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     `actions` are those of this change; `turn` is the number of the turn that it
     confirms (0 for others) and `played` all actions of that turn, so that the
     entries of turns alone replay a game. `lines` are for everybody, `private`
-    lines for one seat each. `time` is in milliseconds since 1970, UTC.
+    lines for one seat each; `turned_up` are those of the lines that tell what had
+    been hidden before. `time` is in milliseconds since 1970, UTC.
     """
 
     revision: int

@@ -74,13 +74,17 @@ class Making(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
 
 
 class Seat(msgspec.Struct, frozen=True, array_like=True):
-    """One seat: colour, name, who sits there, and the SHA-256 of the token that holds it."""
+    """One seat: colour, name, who sits there, and the SHA-256 of the token that holds it.
+
+    `since` is the revision at which somebody sat down there or left last; 0 for never.
+    """
 
     color: str
     name: str = ""
     occupant: Occupant = Occupant.NOBODY
     token: bytes = b""
     dropped: bool = False
+    since: int = 0
 
 
 class TableState(msgspec.Struct, Generic[Open, Hidden], frozen=True, array_like=True, kw_only=True):

@@ -25,6 +25,13 @@ from tableturn_client.tokens import new_request_id, new_token
 
 LONGEST_NAME = 40
 
+expect_option = click.option(
+    "--expect",
+    type=click.IntRange(min=0, max=2**63 - 1),
+    metavar="REVISION",
+    help="Refuse if somebody has sat down there or left since this revision.",
+)
+
 
 @command(
     "join",
@@ -110,12 +117,15 @@ async def take_seat(
 @command("leave", examples="tableturn leave harbour\ntableturn leave harbour --seat 2", token=True)
 @table_argument
 @seat_option
+@expect_option
 @request_id_option
-async def leave_command(session: Session, table_id: str, seat: int | None, request_id: str) -> None:
+async def leave_command(
+    session: Session, table_id: str, seat: int | None, expect: int | None, request_id: str
+) -> None:
     """Leave a seat; the game waits until somebody takes it. The host may free any seat."""
     async with session.client() as client:
         table = seat_or_host(session, client, table_id, seat)
-        done = await table.leave_seat(seat or 0, request_id=request_id)
+        done = await table.leave_seat(seat or 0, expected=expect, request_id=request_id)
     _forget(session, table_id, table)
     _tell(session, done, f"Seat {_number(table, seat)} is free.")
 
@@ -124,21 +134,37 @@ async def leave_command(session: Session, table_id: str, seat: int | None, reque
 @table_argument
 @seat_option
 @click.option("--yes", is_flag=True, help="Don't ask.")
+@expect_option
 @request_id_option
 async def concede_command(
-    session: Session, table_id: str, seat: int | None, yes: bool, request_id: str
+    session: Session,
+    table_id: str,
+    seat: int | None,
+    yes: bool,
+    expect: int | None,
+    request_id: str,
 ) -> None:
     """Take a seat out of the game for good. The host may do it for somebody who is gone."""
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("this is for good: without a terminal it needs --yes")
     async with session.client() as client:
         table = seat_or_host(session, client, table_id, seat)
-        if not yes and not click.confirm(
-            f"Take seat {_number(table, seat)} out of the game for good?", err=True
-        ):
-            raise click.UsageError("nothing was done; --yes doesn't ask")
-        done = await table.concede(seat or 0, request_id=request_id)
+        if not yes:
+            await _ask_to_concede(table, seat)
+            # What is typed again with the same id must be the same command.
+            expect = 0 if request_id and expect is None else expect
+        done = await table.concede(seat or 0, expected=expect, request_id=request_id)
     _tell(session, done, f"Seat {_number(table, seat)} is out of the game.")
+
+
+async def _ask_to_concede(table: Table, seat: int | None) -> None:
+    """Ask whether that seat is meant, with who sits there now. Raises click.UsageError."""
+    view = await table.view()
+    number = seat or (table.number if isinstance(table, Seat) else view.viewer)
+    name = next((clean(s.name) for s in view.seats if s.seat == number), "")
+    who = f"{_number(table, seat)} ({name})" if name else _number(table, seat)
+    if not click.confirm(f"Take seat {who} out of the game for good?", err=True):
+        raise click.UsageError("nothing was done; --yes doesn't ask")
 
 
 def default_name() -> str:

@@ -701,10 +701,10 @@ class EasternWonders(Game[Position, Secrets]):
 
     def _end_turn(self, open: Position, hidden: Secrets, seat: int) -> Resolved[Position, Secrets]:
         """Draw for a claimed tile, see whether the end is near, check the limits."""
-        events: list[str] = []
         ports, pile, drawn = harbour.refilled(open.harbour, hidden.pile)
         names = self._port_names(open)
-        events += [harbour.drawn_words(tile, names, self._victories) for tile in drawn]
+        turned_up = tuple(harbour.drawn_words(tile, names, self._victories) for tile in drawn)
+        events = list(turned_up)
         rounds = change(open.rounds, turns=open.rounds.turns + 1)
         player = change(open.player(seat), latest_turn=rounds.turns)
         if len(player.claimed) >= TILES_TO_END and not rounds.last:  # EW-30
@@ -717,7 +717,8 @@ class EasternWonders(Game[Position, Secrets]):
         else:
             open, more = self._next_turn(open)
             events += more
-        return Resolved(open, Secrets(pile, hidden.source), tuple(events))
+        secrets = Secrets(pile, hidden.source)
+        return Resolved(open, secrets, tuple(events), turned_up=turned_up)
 
     def _over_limit(self, open: Position) -> limit.Returns:
         """The seats that were paid above their limit, in turn order (EW-22, EW-R11)."""
