@@ -215,7 +215,7 @@ class Conversation:
 
     async def _send(self, call: Coroutine[Any, Any, Done]) -> Done | None:
         """Send a command; a refusal becomes a line for the person."""
-        self._hearing.sending = True
+        self._hearing.sending, self._hearing.unanswered = True, False
         try:
             done = await call
         except errors.StaleRevision:

@@ -99,7 +99,7 @@ class Hearing:
         """What is wrong with the connection; empty for nothing."""
         if self.sending and self.unanswered:
             return f"{LOST}; what you typed is sent as soon as it is back"
-        if self.unanswered or self._lost.intersection((self._seated.first, active)):
+        if self._lost.intersection((self._seated.first, active)):
             return LOST
         return STALE if self._stale else ""
 
