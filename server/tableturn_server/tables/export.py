@@ -295,6 +295,8 @@ def _state(found: Any, making: Making) -> Table:
             raise _bad(f"state.{name}", f"{making.seats} seats are expected")
     if table.revision < 1 or not all(0 <= at <= table.revision for at in table.asked_at):
         raise _bad("state.asked_at", "a revision is out of range")
+    if table.turns < 0:
+        raise _bad("state.turns", "the number of turns is out of range")
     if not 0 <= table.turned_at <= table.revision:
         raise _bad("state.turned_at", "the revision is out of range")
     asked = table.takeback_asked
