@@ -41,7 +41,8 @@ def play(game: Game[Any, Any], seed: bytes, dice: random.Random, most: int) -> l
         seat = prompts[0].seat
         while len(plies) < most:
             prompt = next(p for p in game.prompts(open_) if p.seat == seat)
-            choices = game.legal_actions(open_, seat)
+            listed = game.legal_actions(open_, seat)
+            choices = tuple(choice for choice in listed if choice.kind != "finish_game")
             if prompt.can_confirm and (not choices or dice.random() < 0.3):
                 resolved = game.resolve(open_, hidden, seat)
                 open_, hidden = resolved.open, resolved.hidden
@@ -55,6 +56,5 @@ def play(game: Game[Any, Any], seed: bytes, dice: random.Random, most: int) -> l
 
 def _preferred(choices: tuple[Any, ...], dice: random.Random) -> Any:
     """A choice at random, but points where there are some to be had: games come to an end."""
-    choices = tuple(choice for choice in choices if choice.kind != "finish_game") or choices
     claims = [choice for choice in choices if choice.kind == "claim_tile"]
     return claims[0] if claims else dice.choice(choices)
