@@ -7,8 +7,10 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -474,3 +476,10 @@ def test_completion() -> None:
         assert "_TABLETURN_COMPLETE" in ok("completion", shell)
     env = {"_TABLETURN_COMPLETE": "bash_complete", "COMP_WORDS": "tableturn ta", "COMP_CWORD": "1"}
     assert "tables" in tableturn(env=env).out
+
+
+def test_a_closed_standard_output_is_no_fault() -> None:
+    start = "from tableturn_client.cli.main import main; main()"
+    command = f"{shlex.quote(sys.executable)} -c {shlex.quote(start)} --help >&-"
+    ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")

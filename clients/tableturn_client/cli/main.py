@@ -242,8 +242,16 @@ def _nobody_reads() -> int:
     return Exit.BROKEN_PIPE.value
 
 
+def _open_closed_streams() -> None:
+    """Give a caller who has closed a standard stream (`>&-`) one that leads nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
 def main() -> None:
     """The entry point of the command."""
+    _open_closed_streams()
     # Names may hold any character; an output that can't write one writes a "?".
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
