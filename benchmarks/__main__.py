@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import rules, service
+from benchmarks import bots, panel, rules, service
 
-ALL = {"rules": rules.main, "service": service.main}
+ALL = {"rules": rules.main, "service": service.main, "bots": bots.main, "panel": panel.main}
 
 
 def main() -> None:

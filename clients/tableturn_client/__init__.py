@@ -33,7 +33,8 @@ from tableturn_client.events import (
     SnapshotReason,
     Stale,
 )
-from tableturn_client.handles import Asked, Done, Seat, Table
+from tableturn_client.handles import Asked, Confirmation, Done, Seat, Table
+from tableturn_client.panels import Gesture, Panel, Pressed
 from tableturn_client.tokens import new_request_id, new_token, token_sha256
 from tableturn_client.watching import Watch
 from tableturn_client.wire import Clock, Retry
@@ -45,12 +46,16 @@ __all__ = [
     "Client",
     "Clock",
     "ComponentSet",
+    "Confirmation",
     "Disconnected",
     "Done",
     "Event",
     "Expansion",
     "Fresh",
+    "Gesture",
     "NewTable",
+    "Panel",
+    "Pressed",
     "Reconnected",
     "ResumePoint",
     "Retry",

@@ -14,6 +14,7 @@ from tableturn.v1.table_pb2 import TableSummary, TableView
 from tableturn_client.address import DEFAULT_SERVER, read_address
 from tableturn_client.errors import BadValue
 from tableturn_client.handles import Seat, Table
+from tableturn_client.panels import Panel
 from tableturn_client.tokens import new_request_id, new_token, token_sha256
 from tableturn_client.wire import Clock, OnRetry, Retry, Wire
 
@@ -157,6 +158,10 @@ class Client:
     def seat(self, table_id: str, number: int, *, token: str) -> Seat:
         """A handle for a seat that was taken before."""
         return Seat(self._wire, table_id, number, token=token)
+
+    def panel(self, table_id: str, uid: int, *, token: str, holder: str) -> Panel:
+        """A handle for a panel on a table, for its bridge; `holder` is the bridge's name."""
+        return Panel(self._wire, table_id, uid, token=token, holder=holder)
 
     async def tables(self, *, page_size: int = 0) -> AsyncIterator[TableSummary]:
         """The listed tables, in no particular order."""

@@ -15,6 +15,9 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
+import secrets
+import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -28,7 +31,10 @@ from tableturn_client.errors import NotSent
 
 VERSION = 1
 
-Scope = Literal["host", "seat", "watch"]
+Scope = Literal["host", "seat", "watch", "panel"]
+
+_MACHINE = re.compile(r"[0-9a-f]{16}")
+_LONGEST_HOST = 30
 
 
 class StoreUnusable(NotSent):
@@ -40,7 +46,7 @@ class Credential:
     """A token, and what it opens.
 
     `pending` is the id of the request that registers it, as long as no answer has come; `seat`
-    may then be 0, and `table` empty.
+    may then be 0, and `table` empty. `uid` is the number of a panel.
     """
 
     server: str
@@ -50,6 +56,7 @@ class Credential:
     seat: int = 0
     name: str = ""
     pending: str = ""
+    uid: int = 0
 
 
 class _File(msgspec.Struct):
@@ -87,6 +94,20 @@ class Credentials:
         """The watch token of a table."""
         return next(iter(self._of(server, table, "watch")), None)
 
+    def panel_of(self, server: Address, table: str, uid: int) -> Credential | None:
+        """The token of a panel at a table."""
+        held = self._of(server, table, "panel")
+        return next((c for c in held if c.uid == uid and not c.pending), None)
+
+    def last_table(self, server: Address, uid: int) -> str:
+        """The table for which a panel's token was put down last; empty for none."""
+        held = [
+            c.table
+            for c in self._read()
+            if (c.server, c.scope, c.uid) == (key(server), "panel", uid) and not c.pending
+        ]
+        return held[-1] if held else ""
+
     def pending(self, server: Address, scope: Scope, **fields: object) -> Credential | None:
         """A credential whose request has got no answer yet."""
         for credential in self._read():
@@ -119,10 +140,10 @@ class Credentials:
         """Keep a credential; an older one for the same is replaced."""
 
         def same(other: Credential) -> bool:
-            if other.token == credential.token:
-                return (other.scope, other.seat) in (
-                    (credential.scope, credential.seat),
-                    (credential.scope, 0),
+            if other.token == credential.token and other.table in (credential.table, ""):
+                return (other.scope, other.seat, other.uid) in (
+                    (credential.scope, credential.seat, credential.uid),
+                    (credential.scope, 0, credential.uid),
                 )
             return not (credential.pending or other.pending) and _what(other) == _what(credential)
 
@@ -135,9 +156,47 @@ class Credentials:
         self.put(settled)
         return settled
 
+    def carry_over(self, server: Address, table: str, to: str) -> None:
+        """What opens a table opens its rematch too."""
+
+        def carried(kept: list[Credential]) -> list[Credential]:
+            there = {_what(c) for c in kept}
+            copies = [
+                replace(c, table=to)
+                for c in kept
+                if (c.server, c.table) == (key(server), table) and not c.pending
+            ]
+            return [*kept, *(c for c in copies if _what(c) not in there)]
+
+        self._change(carried)
+
     def drop(self, credential: Credential) -> None:
         """Forget a credential."""
         self._change(lambda kept: [c for c in kept if c != credential])
+
+    # ------------------------------------------------------------ this machine
+
+    def machine(self) -> str:
+        """A name that no other machine has, and that stays: the host's, and a random part.
+
+        The random part is kept in a file of its own beside the tokens.
+        """
+        host = re.sub(r"[^A-Za-z0-9.-]", "", socket.gethostname())[:_LONGEST_HOST] or "machine"
+        path = self.path.with_name("machine")
+        try:
+            kept = _read_machine(path)
+            if not kept:
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                with self._locked():
+                    kept = _read_machine(path)  # another process may have been faster
+                    if not kept:
+                        kept = secrets.token_hex(8)
+                        self._write_whole(path, kept.encode())
+        except OSError as error:
+            raise StoreUnusable(
+                f"the name of this machine in {path} can't be kept: {error.strerror}"
+            ) from None
+        return f"{host}-{kept}"
 
     # ------------------------------------------------------------ the file
 
@@ -177,13 +236,17 @@ class Credentials:
 
     def _write(self, tokens: list[Credential]) -> None:
         content = msgspec.json.format(msgspec.json.encode(_File(tokens)), indent=1)
+        self._write_whole(self.path, content)
+
+    def _write_whole(self, path: Path, content: bytes) -> None:
+        """Write a file that only its owner can read, and move it into place."""
         handle, name = tempfile.mkstemp(prefix=".tokens-", dir=self.path.parent)  # mode 0600
         try:
             with open(handle, "wb") as file:
                 file.write(content + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(name, self.path)
+            os.replace(name, path)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(name)
@@ -221,6 +284,21 @@ def key(server: Address) -> str:
     return server.text
 
 
-def _what(credential: Credential) -> tuple[str, str, Scope, int]:
+def _read_machine(path: Path) -> str:
+    """The random part of this machine's name; empty if there is none, or a damaged one."""
+    try:
+        kept = path.read_text("ascii").strip()
+    except (FileNotFoundError, UnicodeDecodeError):
+        return ""
+    return kept if _MACHINE.fullmatch(kept) else ""
+
+
+def _what(credential: Credential) -> tuple[str, str, Scope, int, int]:
     """What a credential opens."""
-    return (credential.server, credential.table, credential.scope, credential.seat)
+    return (
+        credential.server,
+        credential.table,
+        credential.scope,
+        credential.seat,
+        credential.uid,
+    )

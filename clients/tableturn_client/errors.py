@@ -21,7 +21,7 @@
         NotPermitted          BadToken, NotAllowed
         NotNow                SeatTaken, TableFull, NotStarted, AlreadyStarted, GameOver, Paused,
                               NotAsked, IllegalAction, CannotConfirm, NothingToUndo,
-                              NothingToTakeBack, TableExists
+                              NothingToTakeBack, TableExists, PanelHeld, GameRunning
         StaleRevision         what the seat is asked has changed since
         LimitReached          too many calls, watches or tables
         Unavailable           StoreUnavailable, StoreFull, ShuttingDown
@@ -137,8 +137,8 @@ class Refusal:
     """What the service says with a refusal; see `errors.proto`.
 
     `reason` is a name such as `ILLEGAL_ACTION`, `revision` the table's current one
-    (None where there is no table), `index` the failing action's from 0.
-    `retry_after` is in seconds.
+    (None where there is no table), `index` the failing action's from 0, `holder` the
+    bridge that holds a panel. `retry_after` is in seconds.
     """
 
     reason: str
@@ -149,6 +149,7 @@ class Refusal:
     asked_at: int | None = None
     place: str | None = None
     retry_after: float | None = None
+    holder: str | None = None
 
 
 class Refused(TableturnError):
@@ -196,6 +197,11 @@ class Refused(TableturnError):
         """After how many seconds the call may be made again."""
         return self.refusal.retry_after
 
+    @property
+    def holder(self) -> str | None:
+        """The name under which another bridge holds the panel."""
+        return self.refusal.holder
+
 
 class NotFound(Refused):
     """Something of this name doesn't exist."""
@@ -206,7 +212,7 @@ class UnknownTable(NotFound):
 
 
 class UnknownName(NotFound):
-    """No game, option, component set or seat has this name or number."""
+    """No game, option, component set, bot or seat has this name or number."""
 
 
 class BadRequest(Refused):
@@ -297,6 +303,14 @@ class NothingToTakeBack(NotNow):
     """No confirmed turn can be taken back."""
 
 
+class PanelHeld(NotNow):
+    """Another bridge holds the panel: `holder` says which, `retry_after` how long at least."""
+
+
+class GameRunning(NotNow):
+    """The game is still running."""
+
+
 class StaleRevision(Refused):
     """What the seat is asked changed after the revision that the command expected.
 
@@ -355,5 +369,7 @@ REASONS: dict[str, type[Refused]] = {
     "STORE_UNAVAILABLE": StoreUnavailable,
     "STORE_FULL": StoreFull,
     "SHUTTING_DOWN": ShuttingDown,
+    "PANEL_HELD": PanelHeld,
+    "GAME_RUNNING": GameRunning,
 }
 """The error for each reason of `tableturn.v1.ErrorReason`."""

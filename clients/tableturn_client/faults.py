@@ -144,6 +144,7 @@ def refused(code: Code, sentence: str, info: error_details_pb2.ErrorInfo) -> Tab
             asked_at=_number(metadata, "asked_at"),
             place=metadata.get("place"),
             retry_after=None if wait is None else wait / 1000,
+            holder=metadata.get("holder"),
         )
     )
 

@@ -11,11 +11,14 @@ of what others did before it. Give `expected` to name another.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from typing import Self
 
-from tableturn.v1 import table_pb2
+from tableturn.v1 import panel_pb2, table_pb2
 from tableturn.v1.actions_pb2 import Choice, Prompt
+from tableturn.v1.panel_pb2 import PanelStatus
 from tableturn.v1.table_pb2 import LogEntry, TableView
 from tableturn_client.actions import AnyAction, to_actions
 from tableturn_client.errors import BadValue, NothingSeen
@@ -27,18 +30,28 @@ from tableturn_client.wire import Wire
 MAX_SEATS = 1000
 
 
+class Confirmation(Enum):
+    """Who confirms the turns of a seat."""
+
+    DEVICE = table_pb2.CONFIRMATION_DEVICE
+    PANEL = table_pb2.CONFIRMATION_PANEL
+    EITHER = table_pb2.CONFIRMATION_EITHER
+
+
 @dataclass(frozen=True)
 class Done:
     """A change was accepted and is stored.
 
     `replayed`: the answer was given before, to the same request id. `lines` say what
-    happened, `waiting_for` are the seats that still have to agree to a takeback.
+    happened, `waiting_for` are the seats that still have to agree to a takeback. `seat` is
+    the one that it was for, where the answer says so.
     """
 
     revision: int
     replayed: bool = False
     lines: tuple[str, ...] = ()
     waiting_for: tuple[int, ...] = ()
+    seat: int = 0
 
 
 @dataclass(frozen=True)
@@ -111,7 +124,13 @@ class Table:
     # ------------------------------------------------------------ seats
 
     async def take_seat(
-        self, name: str, *, seat: int = 0, token: str = "", request_id: str = ""
+        self,
+        name: str,
+        *,
+        seat: int = 0,
+        token: str = "",
+        confirmation: Confirmation = Confirmation.EITHER,
+        request_id: str = "",
     ) -> Seat:
         """Take a free seat, the first one or a given one, with a new token or a given one.
 
@@ -124,6 +143,7 @@ class Table:
             seat=_seat_number(seat),
             name=name,
             token_sha256=token_sha256(token),
+            confirmation=confirmation.value,
         )
         answer = await self._wire.call(self._wire.tables.TakeSeat, request)
         taken = Seat(self._wire, self.table_id, answer.seat, token=token)
@@ -133,6 +153,44 @@ class Table:
     def seat(self, number: int, token: str = "") -> Seat:
         """A seat that was taken before; its token is this handle's if none is given."""
         return Seat(self._wire, self.table_id, number, token=token or self.token)
+
+    async def seat_bot(
+        self,
+        bot: str,
+        *,
+        seat: int = 0,
+        name: str = "",
+        confirmation: Confirmation = Confirmation.EITHER,
+        request_id: str = "",
+    ) -> Done:
+        """Give a free seat to a bot of the service's, the first one or a given one.
+
+        Needs the host's token. The answer names the seat. `confirmation` PANEL: the bot stages
+        its turns, and a press of the seat's button confirms them.
+        """
+        request = table_pb2.SeatBotRequest(
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
+            seat=_seat_number(seat),
+            bot=bot,
+            name=name,
+            confirmation=confirmation.value,
+        )
+        answer = await self._wire.call(self._wire.tables.SeatBot, request, self.token)
+        return Done(answer.revision, answer.replayed, seat=answer.seat)
+
+    async def set_confirmation(
+        self, who: Confirmation, seat: int = 0, *, request_id: str = ""
+    ) -> Done:
+        """Say who confirms the turns of a seat; needs its token or the host's."""
+        request = table_pb2.SetConfirmationRequest(
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
+            seat=_seat_number(seat) or self._seat,
+            confirmation=who.value,
+        )
+        answer = await self._wire.call(self._wire.tables.SetConfirmation, request, self.token)
+        return Done(answer.revision, answer.replayed)
 
     async def leave_seat(
         self, seat: int = 0, *, expected: int | None = None, request_id: str = ""
@@ -166,10 +224,16 @@ class Table:
 
     # ------------------------------------------------------------ the game
 
-    async def start(self, *, request_id: str = "") -> Done:
-        """Start the game; needs the host's token."""
+    async def start(self, *, without_free_seats: bool = False, request_id: str = "") -> Done:
+        """Start the game; needs the host's token.
+
+        `without_free_seats`: with those who are here. The free seats, which must be the last
+        ones, are taken away from the table.
+        """
         request = table_pb2.StartGameRequest(
-            table_id=self.table_id, request_id=request_id or new_request_id()
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
+            without_free_seats=without_free_seats,
         )
         answer = await self._wire.call(self._wire.tables.StartGame, request, self.token)
         return Done(answer.revision, answer.replayed)
@@ -203,6 +267,59 @@ class Table:
         answer = await self._wire.call(self._wire.tables.TakeBack, request, self.token)
         waiting = tuple(answer.waiting_for)
         return self._went_on(Done(answer.revision, answer.replayed, waiting_for=waiting))
+
+    async def rematch(self, *, request_id: str = "") -> Self:
+        """The next table of the same people, after the end; everybody who asks gets the same.
+
+        The handle that is returned is as this one, with the same token: the tokens of the old
+        table open the new one. It has seen nothing yet.
+        """
+        return self._at((await self._rematch(request_id)).table_id)
+
+    async def _rematch(self, request_id: str) -> table_pb2.RematchResponse:
+        request = table_pb2.RematchRequest(
+            table_id=self.table_id, request_id=request_id or new_request_id()
+        )
+        return await self._wire.call(self._wire.tables.Rematch, request, self.token)
+
+    def _at(self, table_id: str) -> Self:
+        """A handle as this one, at another table."""
+        return type(self)(self._wire, table_id, token=self.token, seat=self._seat)
+
+    # ------------------------------------------------------------ panels
+
+    async def attach_panel(
+        self, uid: int, panel_token: str, seats: Sequence[int], *, request_id: str = ""
+    ) -> Done:
+        """Put a panel on the table, or change which seats its buttons serve.
+
+        Needs the host's token. `seats` are those of the buttons, beginning with button 1; 0 for
+        a button that has none yet.
+        """
+        request = panel_pb2.AttachPanelRequest(
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
+            panel_uid=panel_uid(uid),
+            panel_token_sha256=token_sha256(panel_token),
+            seats=[_seat_number(seat) for seat in seats],
+        )
+        answer = await self._wire.call(self._wire.panels.AttachPanel, request, self.token)
+        return Done(answer.revision, answer.replayed)
+
+    async def detach_panel(self, uid: int, *, request_id: str = "") -> Done:
+        """Take a panel off the table; needs the host's token or the panel's."""
+        request = panel_pb2.DetachPanelRequest(
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
+            panel_uid=panel_uid(uid),
+        )
+        answer = await self._wire.call(self._wire.panels.DetachPanel, request, self.token)
+        return Done(answer.revision, answer.replayed)
+
+    async def panels(self) -> Sequence[PanelStatus]:
+        """The panels on the table with their bridges; needs a token of the table."""
+        request = panel_pb2.ListPanelsRequest(table_id=self.table_id)
+        return (await self._wire.call(self._wire.panels.ListPanels, request, self.token)).panels
 
     # ------------------------------------------------------------ what was seen
 
@@ -252,6 +369,9 @@ class Seat(Table):
     def number(self) -> int:
         """The seat's number, from 1."""
         return self._seat
+
+    def _at(self, table_id: str) -> Self:
+        return type(self)(self._wire, table_id, self._seat, token=self.token)
 
     async def actions(self) -> Asked:
         """What the seat is asked, and may do now."""
@@ -311,6 +431,13 @@ class Seat(Table):
     async def leave(self, *, expected: int | None = None, request_id: str = "") -> Done:
         """Leave the seat."""
         return await self.leave_seat(expected=expected, request_id=request_id)
+
+
+def panel_uid(uid: int) -> int:
+    """A panel's number. Raises BadValue."""
+    if not 0 < uid < 2**32:
+        raise BadValue(f"{uid} is no panel's number")
+    return uid
 
 
 def _seat_number(seat: int) -> int:

@@ -23,12 +23,14 @@ from tableturn.v1.catalog_pb2 import (
     OptionInfo,
     RuleClause,
 )
+from tableturn.v1.panel_pb2 import PanelReport, PanelStatus
 from tableturn.v1.table_pb2 import (
     ChangeKind,
     ComponentSetInfo,
     ListLogResponse,
     LogEntry,
     Occupant,
+    PanelView,
     SeatView,
     StagedTurn,
     TableStatus,
@@ -85,6 +87,9 @@ __all__ = [
     "OptionInfo",
     "Outcome",
     "OutpostRowView",
+    "PanelReport",
+    "PanelStatus",
+    "PanelView",
     "PlayerView",
     "PointsPart",
     "PortView",

@@ -21,6 +21,7 @@ from typing import Self
 
 from tableturn_client import client as aio
 from tableturn_client import handles, watching
+from tableturn_client import panels as aio_panels
 from tableturn_client.address import DEFAULT_SERVER
 from tableturn_client.events import Event, ResumePoint
 from tableturn_client.messages import TableView
@@ -64,6 +65,14 @@ class Watch:
 
 def _seat(portal: Portal, inner: handles.Seat) -> Seat:
     return Seat(portal, inner)
+
+
+def _table(portal: Portal, inner: handles.Table) -> Table:
+    return Table(portal, inner)
+
+
+def _panel(portal: Portal, inner: aio_panels.Panel) -> Panel:
+    return Panel(portal, inner)
 
 
 class Table:
@@ -111,10 +120,16 @@ class Table:
     take_seat = plain_as(_seat)(handles.Table.take_seat)
     leave_seat = plain(handles.Table.leave_seat)
     concede = plain(handles.Table.concede)
+    seat_bot = plain(handles.Table.seat_bot)
+    set_confirmation = plain(handles.Table.set_confirmation)
     start = plain(handles.Table.start)
     pause = plain(handles.Table.pause)
     resume = plain(handles.Table.resume)
     take_back = plain(handles.Table.take_back)
+    rematch = plain_as(_table)(handles.Table.rematch)
+    attach_panel = plain(handles.Table.attach_panel)
+    detach_panel = plain(handles.Table.detach_panel)
+    panels = plain(handles.Table.panels)
 
 
 class Seat(Table):
@@ -134,6 +149,22 @@ class Seat(Table):
     undo = plain(handles.Seat.undo)
     confirm = plain(handles.Seat.confirm)
     leave = plain(handles.Seat.leave)
+    rematch = plain_as(_seat)(handles.Seat.rematch)
+
+
+class Panel(Table):
+    """See `tableturn_client.Panel`."""
+
+    def __init__(self, portal: Portal, inner: aio_panels.Panel) -> None:
+        super().__init__(portal, inner)
+        self.uid = inner.uid
+        self.holder = inner.holder
+
+    hold = plain(aio_panels.Panel.hold)
+    release = plain(aio_panels.Panel.release)
+    press = plain(aio_panels.Panel.press)
+    detach = plain(aio_panels.Panel.detach)
+    rematch = plain_as(_panel)(aio_panels.Panel.rematch)
 
 
 @dataclass(frozen=True)
@@ -187,6 +218,11 @@ class Client:
     def seat(self, table_id: str, number: int, *, token: str) -> Seat:
         """A handle for a seat that was taken before."""
         return Seat(self.portal, self.inner.seat(table_id, number, token=token))
+
+    def panel(self, table_id: str, uid: int, *, token: str, holder: str) -> Panel:
+        """A handle for a panel on a table."""
+        inner = self.inner.panel(table_id, uid, token=token, holder=holder)
+        return Panel(self.portal, inner)
 
     games = plain(aio.Client.games)
     rules = plain(aio.Client.rules)

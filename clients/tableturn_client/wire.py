@@ -18,7 +18,7 @@ from typing import TypeVar
 import grpc
 from google.protobuf.message import Message
 
-from tableturn.v1 import catalog_pb2_grpc, table_pb2_grpc
+from tableturn.v1 import catalog_pb2_grpc, panel_pb2_grpc, table_pb2_grpc
 from tableturn_client.address import Address
 from tableturn_client.errors import NoAnswer, NotSent, Refused, TableturnError
 from tableturn_client.faults import error_of
@@ -89,6 +89,7 @@ class Wire:
     _channel: grpc.aio.Channel | None = None
     _tables: table_pb2_grpc.TableServiceAsyncStub | None = None
     _catalog: catalog_pb2_grpc.CatalogServiceAsyncStub | None = None
+    _panels: panel_pb2_grpc.PanelServiceAsyncStub | None = None
     _closed: bool = False
 
     @property
@@ -104,6 +105,13 @@ class Wire:
         if self._catalog is None:
             self._catalog = catalog_pb2_grpc.CatalogServiceStub(self._open())
         return self._catalog
+
+    @property
+    def panels(self) -> panel_pb2_grpc.PanelServiceAsyncStub:
+        """The methods of PanelService."""
+        if self._panels is None:
+            self._panels = panel_pb2_grpc.PanelServiceStub(self._open())
+        return self._panels
 
     def _open(self) -> grpc.aio.Channel:
         if self._closed:
@@ -126,7 +134,7 @@ class Wire:
         self._closed = True
         if self._channel is not None:
             await self._channel.close()
-            self._channel = self._tables = self._catalog = None
+            self._channel = self._tables = self._catalog = self._panels = None
 
     async def call(
         self, method: grpc.aio.UnaryUnaryMultiCallable[Req, Resp], request: Req, token: str = ""

@@ -12,6 +12,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from tableturn_bridge.patterns import Pattern
+from tableturn_bridge.protocol import Color
+from tableturn_bridge.virtual.pty import Lamp
+from tableturn_bridge.virtual.screen import draw as draw_panel
 from tableturn_client.actions import to_action
 from tableturn_client.drawing.look import Look
 from tableturn_client.drawing.table import Eyes, draw
@@ -71,6 +75,23 @@ def position() -> TableView:
     return convert.table_view(table, "", 1)
 
 
+def panel() -> str:
+    """A virtual panel in the middle of an evening."""
+    lamps = [
+        Lamp(level, color, sign, 0)
+        for level, color, sign in (
+            (255, Color.RED, Pattern.STAGED.name),
+            (64, Color.BLUE, Pattern.NEXT.name),
+            (0, Color.GREEN, Pattern.OFF.name),
+            (255, Color.YELLOW, Pattern.PENDING.name),
+            (64, Color.WHITE, Pattern.READY.name),
+            (160, Color.PURPLE, Pattern.PAUSED.name),
+        )
+    ]
+    status = ["at the table harbour: Friday evening, 6 seats, running", "turn 9: seat 1 (Ann, red)"]
+    return draw_panel(lamps, status, help=True, width=WIDTH, color=True)
+
+
 def write(name: str, title: str, text: Text) -> None:
     """Write a drawing as SVG that needs nothing from elsewhere."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
@@ -85,3 +106,4 @@ if __name__ == "__main__":
     write(
         "eastern-wonders.svg", "tableturn show harbour", draw(view, Look(WIDTH, 60), Eyes((1,), 1))
     )
+    write("panel.svg", "tableturn panel --virtual", Text.from_ansi(panel()))

@@ -14,11 +14,11 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
 from grpc_status import rpc_status  # type: ignore[import-untyped]
 
-from tableturn.v1 import catalog_pb2, table_pb2
+from tableturn.v1 import catalog_pb2, panel_pb2, table_pb2
 
 _METHODS = {
     f"/{service.full_name}/{method.name}": method
-    for module in (table_pb2, catalog_pb2)
+    for module in (table_pb2, catalog_pb2, panel_pb2)
     for service in module.DESCRIPTOR.services_by_name.values()
     for method in service.methods
 }

@@ -220,6 +220,108 @@ def test_tables_are_listed(table: str) -> None:
     assert table in [one["table_id"] for one in js("tables", "list")["tables"]]
 
 
+# ---------------------------------------------------------------- bots, panels, a rematch
+
+
+def test_a_table_with_bots() -> None:
+    refused(Exit.NOT_FOUND, "new", "eastern-wonders", "--bot", "deep-thought")
+    refused(Exit.NOT_FOUND, "new", "chess", "--bot", "greedy")
+    refused(Exit.USAGE, "new", "eastern-wonders", "--seats", "2", *["--bot", "random"] * 3)
+    made = js("new", "eastern-wonders", "--bot", "random", "--bot", "greedy")
+    seats = made["table"]["seats"]
+    assert [seat["bot"] for seat in seats] == ["", "random", "greedy"]
+    table_id = made["table_id"]
+    out = ok("show", table_id)
+    assert "(greedy bot)" in out
+    assert "free" in out
+    ok("leave", table_id, "--seat", "3")
+    refused(Exit.NOT_FOUND, "bot", table_id, "deep-thought")
+    done = js("bot", table_id, "random", "--seat", "3", "--name", "Zed", "--confirm", "panel")
+    assert done["seat"] == 3
+    seat = js("show", table_id)["table"]["seats"][2]
+    assert (seat["name"], seat["bot"], seat["confirmation"]) == ("Zed", "random", "panel")
+    refused(Exit.NOT_NOW, "bot", table_id, "random", "--seat", "2")
+    assert "greedy" in ok("games")
+
+
+def test_the_same_new_gives_no_second_bot() -> None:
+    command = ("new", "free-table", "--id", f"bots-{os.getpid()}", "--seats", "3", "--if-absent")
+    first = js(*command, "--bot", "random", "--bot", "random")
+    again = js(*command, "--bot", "random", "--bot", "random")
+    assert first["table"]["revision"] == again["table"]["revision"]
+    refused(Exit.NOT_NOW, *command, "--bot", "greedy")  # somebody else sits there
+
+
+def test_who_confirms(table: str) -> None:
+    refused(Exit.USAGE, "confirms", table, "nobody")
+    refused(Exit.USAGE, "confirms", table, "panel")  # of two seats
+    ok("confirms", table, "panel", "--seat", "1")
+    assert js("show", table)["table"]["seats"][0]["confirmation"] == "panel"
+    assert "button" in refused(Exit.NOT_PERMITTED, "confirm", table, "--seat", "1")
+    assert "confirmed at the panel: seat 1" in ok("show", table)
+    ok("confirms", table, "either", "--seat", "1")
+    ok("confirm", table, "--seat", "1")
+
+
+def test_a_seat_at_a_panel_is_played_by_others_in_the_room(
+    server: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tableturn_client import Gesture, new_token, sync
+    from tableturn_client.credentials import Credentials
+
+    table = js("new", "free-table", "--seats", "2", "--option", "first_seat=2",
+               "--option", "points=on", "--start-when-full")["table_id"]  # fmt: skip
+    ok("join", table, "Ann")
+    with sync.connect(server) as client:
+        host = Credentials(home / "tokens.json").host(Session(server_text=server).server, table)
+        assert host is not None
+        token = new_token()
+        client.table(table, token=host.token).attach_panel(7, token, [0])
+        panel = client.panel(table, 7, token=token, holder="kitchen-0001")
+        panel.hold()
+        panel.view()
+        panel.press(1)
+        shown = js("show", table, "--seat", "2")["table"]
+        assert (shown["viewer"], shown["seats"][1]["from_panel"]) == (2, True)
+        assert js("actions", table, "--seat", "2")["prompt"]["seat"] == 2
+        ok("act", table, "score 5 for seat 2", "--seat", "2")
+        assert "to press its button" in ok("show", table)
+        assert "button" in refused(Exit.NOT_PERMITTED, "confirm", table, "--seat", "2")
+        panel.view()
+        assert panel.press(1, Gesture.PRESS).seat == 2
+    assert js("show", table)["table"]["turns"] == 1
+    refused(Exit.NOT_PERMITTED, "show", table, "--seat", "3")
+    monkeypatch.setenv("TABLETURN_HOME", str(home / "stranger"))
+    refused(Exit.NOT_PERMITTED, "act", table, "pass", "--seat", "2")
+
+
+def test_a_start_with_those_who_are_here() -> None:
+    table = js("new", "free-table", "--seats", "4")["table_id"]
+    ok("join", table, "Ann", "Bob")
+    refused(Exit.NOT_NOW, "start", table)
+    ok("start", table, "--with-those-here")
+    assert len(js("show", table)["table"]["seats"]) == 2
+
+
+def test_a_rematch(table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused(Exit.NOT_NOW, "rematch", table)
+    ok("act", table, "finish", "game", "--confirm")
+    following = js("rematch", table)
+    assert following["table"]["status"] == "running"
+    assert js("rematch", table)["table_id"] == following["table_id"]
+    assert f"rematch: {following['table_id']}" in ok("show", table)
+    # The seats and the host's token are those of the old table.
+    ok("confirm", following["table_id"])
+    ok("pause", following["table_id"])
+    assert js("tables", "list", "--held")["tables"][-1] == {
+        "table_id": following["table_id"],
+        "host": True,
+        "seats": [{"seat": 1, "name": "Ann"}, {"seat": 2, "name": "Bob"}],
+    }
+    monkeypatch.setenv("TABLETURN_HOME", str(tmp_path / "stranger"))
+    refused(Exit.NOT_PERMITTED, "rematch", table)
+
+
 # ---------------------------------------------------------------- following
 
 

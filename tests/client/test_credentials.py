@@ -117,6 +117,70 @@ def test_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert home() == tmp_path / ".local" / "state" / "tableturn"
 
 
+PANEL = replace(ANN, scope="panel", token="secret-panel", seat=0, name="", uid=4711)
+
+
+def test_panels_and_their_last_table(store: Credentials) -> None:
+    store.put(PANEL)
+    store.put(replace(PANEL, uid=4712, token="other"))
+    store.put(replace(PANEL, table="evening", token="newer"))
+    assert store.panel_of(HERE, "harbour", 4711) == PANEL
+    assert store.panel_of(HERE, "harbour", 1) is None
+    assert store.panel_of(AWAY, "harbour", 4711) is None
+    assert store.last_table(HERE, 4711) == "evening"
+    assert store.last_table(HERE, 4712) == "harbour"
+    assert store.last_table(HERE, 1) == store.last_table(AWAY, 4711) == ""
+    store.put(PANEL)  # the bridge is back at the first table
+    assert store.last_table(HERE, 4711) == "harbour"
+    store.put(replace(PANEL, token="changed"))
+    assert [c.token for c in store.all() if c.uid == 4711] == ["newer", "changed"]
+    assert store.seats(HERE, "harbour") == ()
+
+
+def test_what_opens_a_table_opens_its_rematch(store: Credentials) -> None:
+    for credential in (ANN, BOB, HOST, PANEL):
+        store.put(credential)
+    store.put(replace(ANN, seat=0, token="unsure", pending="not-answered"))
+    mine = replace(BOB, table="next", token="sat-down-again")
+    store.put(mine)
+    for _ in range(2):
+        store.carry_over(HERE, "harbour", "next")
+    assert store.seats(HERE, "next") == (replace(ANN, table="next"), mine)
+    assert store.host(HERE, "next") == replace(HOST, table="next")
+    assert store.panel_of(HERE, "next", 4711) == replace(PANEL, table="next")
+    assert store.last_table(HERE, 4711) == "next"
+    assert len([c for c in store.all() if c.table == "next"]) == 4
+    # The old table is still open too.
+    assert store.seats(HERE, "harbour") == (ANN, BOB)
+
+
+def test_this_machine_has_a_name_that_stays(store: Credentials, tmp_path: Path) -> None:
+    name = store.machine()
+    assert 8 <= len(name) <= 50
+    assert name.isprintable()
+    assert store.machine() == Credentials(store.path).machine() == name
+    assert Credentials(tmp_path / "other" / "tokens.json").machine() != name
+    kept = store.path.with_name("machine")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert store.all() == ()
+    kept.write_bytes(b"\xff\0")  # damaged: a new name is better than none
+    assert store.machine() not in (name, "")
+    assert store.machine() == store.machine()
+
+
+def test_many_bridges_at_once_agree_on_the_name_of_their_machine(store: Credentials) -> None:
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from tableturn_client.credentials import Credentials\n"
+        "print(Credentials(Path(sys.argv[1])).machine())\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, str(store.path)], stdout=subprocess.PIPE)
+        for _ in range(6)
+    ]
+    assert len({one.communicate(timeout=60)[0] for one in running}) == 1
+
+
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnusable):

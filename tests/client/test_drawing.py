@@ -203,6 +203,51 @@ def test_reconstructed_values_are_told() -> None:
     assert any("reconstructed" in line for line in status.small_print(table("middle")))
 
 
+def test_bots_and_who_confirms_are_told_while_seats_are_taken() -> None:
+    view = table("lobby")
+    view.seats[0].from_panel = True
+    view.seats[1].confirmation = table_pb2.CONFIRMATION_PANEL
+    view.seats[3].bot = "greedy"
+    view.seats[3].confirmation = table_pb2.CONFIRMATION_PANEL
+    told = written(draw(view, Look(80, 24)), 80).splitlines()
+    for words_, line in (
+        ("Anna (at the panel)", told[2]),
+        ("Ben, confirmed at the panel", told[3]),
+        ("free", told[4]),
+        ("(greedy bot), confirmed at the panel", told[5]),
+    ):
+        assert words_ in line
+    view.seats[1].confirmation = table_pb2.CONFIRMATION_DEVICE
+    assert "Ben, confirmed at its device" in written(draw(view, Look(80, 24)), 80)
+
+
+def test_bots_and_panels_are_told_on_a_line_during_the_game() -> None:
+    view = table("middle")
+    assert "bot" not in written(status.notes(view, Look()), 80)
+    view.seats[0].occupant = view.seats[2].occupant = table_pb2.OCCUPANT_BOT
+    view.panels.add(uid=4711, seats=[1, 2])
+    view.seats[1].confirmation = table_pb2.CONFIRMATION_PANEL
+    told = written(status.notes(view, Look()), 80)
+    assert told == "bots on seats 1, 3 · panel 4711 · confirmed at the panel: seat 2\n"
+
+
+def test_a_turn_that_waits_for_a_button_says_so() -> None:
+    view = table("middle")
+    view.prompts[0].can_confirm = True
+    view.seats[1].confirmation = table_pb2.CONFIRMATION_PANEL
+    assert view.staged[0].seat == 2
+    assert "to press its button" in written(status.turn(view, Look(), (1,)), 80)
+    del view.staged[:]
+    assert "to press its button" not in written(status.turn(view, Look(), (1,)), 80)
+
+
+def test_a_game_that_is_over_names_its_rematch() -> None:
+    view = table("result")
+    assert "rematch" not in written(draw(view, Look()), 80)
+    view.next_table_id = "evening-2"
+    assert "rematch: evening-2\n" in written(draw(view, Look()), 80)
+
+
 # ---------------------------------------------------------------- what comes from others
 
 

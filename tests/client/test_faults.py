@@ -55,6 +55,23 @@ async def test_a_limit_says_when_to_come_back(fake: FakeService, client: Client)
     assert raised.value.revision is None
 
 
+async def test_a_panel_of_another_bridge_says_whose(fake: FakeService, client: Client) -> None:
+    held = {"holder": "attic-0002", "retry_after_ms": "2500", "revision": "7"}
+    refusal = Refuses(Code.FAILED_PRECONDITION, "PANEL_HELD", metadata=held)
+    fake.expect("HoldPanel", refusal)
+    panel = client.panel("t1", 4711, token="x-0123456789abcdef", holder="kitchen-0001")
+    with pytest.raises(errors.PanelHeld) as raised:
+        await panel.hold()
+    assert (raised.value.holder, raised.value.retry_after) == ("attic-0002", 2.5)
+    assert exit_of(raised.value) is Exit.NOT_NOW
+    details = failure_of(raised.value).details
+    assert details == {"revision": 7, "retry_after": 2.5, "holder": "attic-0002"}
+    fake.expect("Rematch", Refuses(Code.FAILED_PRECONDITION, "GAME_RUNNING"))
+    with pytest.raises(errors.GameRunning) as running:
+        await panel.rematch()
+    assert exit_of(running.value) is Exit.NOT_NOW
+
+
 @pytest.mark.parametrize(
     ("code", "kind"),
     [

@@ -54,13 +54,15 @@ def play(service: Service, stdin: str, *arguments: str) -> Ran:
 class Screen:
     """A session at a terminal of 80 by 24."""
 
-    def __init__(self, service: Service, home: Path, *arguments: str, lines: int = 24) -> None:
+    def __init__(
+        self, service: Service, home: Path, *arguments: str, lines: int = 24, command: str = "play"
+    ) -> None:
         self.written = ""
         self._seen = 0
         self._own, child = pty.openpty()
         fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))
         self.process = subprocess.Popen(
-            [*PLAY, *arguments, "--server", service.address],
+            [TABLETURN, command, *arguments, "--server", service.address],
             stdin=child,
             stdout=child,
             stderr=child,
@@ -283,6 +285,51 @@ def test_a_person_plays_at_a_terminal(
     ann.type("q")
     ann.expect("Your seat stays yours: 1 Ann (red)")
     assert ann.ends() == 0
+
+
+def test_one_command_and_a_person_plays_against_bots(
+    service: Service, tmp_path: Path, screens: list[Screen]
+) -> None:
+    ann = Screen(
+        service, tmp_path / "a", "free-table", "--bot", "random", "--id", "against-bots",
+        "--play", "Ann", "--option", "first_seat=1", command="new",
+    )  # fmt: skip
+    screens.append(ann)
+    ann.expect("Seat 2: ")
+    ann.expect("YOUR TURN  1 Ann (red)")
+    ann.expect("bot on seat 2")
+    ann.type("q")
+    ann.expect("Your seat stays yours: 1 Ann (red)")
+    assert ann.ends() == 0
+    usage = tableturn("new", "free-table", "--play", "Ann", "--json", "--server", service.address)
+    assert usage.code == 2
+
+
+def test_a_rematch_is_one_key_away(service: Service, tmp_path: Path, screens: list[Screen]) -> None:
+    table = new_table(service, "free-table", "again", "--option", "first_seat=1")
+    ann = Screen(service, tmp_path / "a", table, "--name", "Ann")
+    screens.append(ann)
+    ann.expect("Others join with")
+    bob = Screen(service, tmp_path / "b", table, "--name", "Bob")
+    screens.append(bob)
+    bob.expect("waiting for 1 Ann (red)")
+    ann.expect("YOUR TURN")
+    ann.type("finish game")
+    ann.expect("c confirm: finish the game")
+    ann.type("c")
+    for one in (ann, bob):
+        one.expect("Rematch with the same people? [y/n]")
+    ann.type("y")
+    ann.expect("YOUR TURN  1 Ann (red)")
+    bob.type("y")
+    bob.expect("waiting for 1 Ann (red)")
+    ann.type("finish game")
+    ann.expect("c confirm: finish the game")
+    ann.type("c")
+    for one in (ann, bob):
+        one.expect("Rematch with the same people? [y/n]")
+        one.type("n")
+        assert one.ends() == 0
 
 
 def test_the_service_restarts_and_nothing_is_lost(tmp_path: Path, screens: list[Screen]) -> None:

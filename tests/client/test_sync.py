@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tableturn_client import Change, Client, Seat, Snapshot, Table, errors, sync
+from tableturn_client import Change, Client, Panel, Seat, Snapshot, Table, errors, sync
 from tests.client.service import Service
 
 _CONTEXT = {"__aenter__", "__aexit__"}
@@ -17,7 +17,13 @@ def verbs(kind: type[Any]) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("plain", "aio"), [(sync.Client, Client), (sync.Table, Table), (sync.Seat, Seat)]
+    ("plain", "aio"),
+    [
+        (sync.Client, Client),
+        (sync.Table, Table),
+        (sync.Seat, Seat),
+        (sync.Panel, Panel),
+    ],
 )
 def test_has_every_verb(plain: type[Any], aio: type[Any]) -> None:
     assert verbs(aio) <= verbs(plain)

@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 import pytest
 
-from tableturn.v1 import actions_pb2, catalog_pb2, table_pb2
+from tableturn.v1 import actions_pb2, catalog_pb2, panel_pb2, panel_pb2_grpc, table_pb2
 from tableturn.v1.actions_pb2 import Action
 from tableturn.v1.errors_pb2 import ErrorReason
 from tests.e2e.calls import (
@@ -49,15 +49,16 @@ CODES = {
         (
             "SEAT_TAKEN", "TABLE_FULL", "NOT_STARTED", "ALREADY_STARTED", "GAME_OVER", "PAUSED",
             "NOT_ASKED", "ILLEGAL_ACTION", "CANNOT_CONFIRM", "NOTHING_TO_UNDO",
-            "NOTHING_TO_TAKE_BACK",
+            "NOTHING_TO_TAKE_BACK", "PANEL_HELD", "GAME_RUNNING",
         ),
         Code.FAILED_PRECONDITION,
     ),
 }  # fmt: skip
 ELSEWHERE = {
     "LIMIT_REACHED", "STORE_UNAVAILABLE", "STORE_FULL", "SHUTTING_DOWN", "REQUEST_ID_REUSED",
+    "PANEL_HELD",
 }  # fmt: skip
-"""Reasons that other tests of this folder are about."""
+"""Reasons that other tests are about."""
 
 
 @dataclass
@@ -331,6 +332,36 @@ case("an import without a request id", "ImportTable", "running", "admin", "BAD_F
      details=field("request_id"), request_id="", document=b"{}")  # fmt: skip
 case("an import of nothing", "ImportTable", "running", "admin", "BAD_IMPORT", table_id="")
 
+# -- bots, who confirms, the next table
+
+case("no bot", "SeatBot", "lobby", "host", "UNKNOWN_NAME", "bots: ", details=field("bot"))
+case("a bot of no such name", "SeatBot", "lobby", "host", "UNKNOWN_NAME", details=field("bot"),
+     bot="x" * 10_000)  # fmt: skip
+case("a bot by a player", "SeatBot", "lobby", "ann", "NOT_ALLOWED", "host's", bot="random")
+case("a bot on no seat", "SeatBot", "lobby", "host", "UNKNOWN_NAME", details=field("seat"),
+     bot="random", seat=3)  # fmt: skip
+case("a bot on a taken seat", "SeatBot", "lobby", "host", "SEAT_TAKEN", bot="random", seat=1)
+case("a bot at a full table", "SeatBot", "full", "host", "TABLE_FULL", bot="random")
+case("a bot at the end", "SeatBot", "over", "host", "GAME_OVER", bot="random")
+case("a bot with a bad name", "SeatBot", "lobby", "host", "BAD_FIELD", details=field("name"),
+     bot="random", name="x" * 41)  # fmt: skip
+case("a bot that confirms in no way", "SeatBot", "lobby", "host", "BAD_FIELD",
+     details=field("confirmation"), bot="random", confirmation=9)  # fmt: skip
+case("nobody confirms", "SetConfirmation", "running", "ann", "BAD_FIELD",
+     details=field("confirmation"))  # fmt: skip
+case("who confirms for another", "SetConfirmation", "running", "ann", "NOT_ALLOWED", seat=2,
+     confirmation=table_pb2.CONFIRMATION_PANEL)  # fmt: skip
+case("who confirms on no seat", "SetConfirmation", "running", "host", "UNKNOWN_NAME", seat=3,
+     details=field("seat"), confirmation=table_pb2.CONFIRMATION_PANEL)  # fmt: skip
+case("who confirms at the end", "SetConfirmation", "over", "ann", "GAME_OVER",
+     confirmation=table_pb2.CONFIRMATION_PANEL)  # fmt: skip
+case("a rematch before the end", "Rematch", "running", "ann", "GAME_RUNNING")
+case("a rematch before the start", "Rematch", "lobby", "host", "NOT_STARTED")
+case("a rematch for nobody", "Rematch", "over", "nobody", "BAD_TOKEN")
+case("a rematch for a stranger", "Rematch", "over", "stranger", "BAD_TOKEN")
+case("a rematch without a request id", "Rematch", "over", "ann", "BAD_FIELD",
+     details=field("request_id"), request_id="")  # fmt: skip
+
 # -- every method of a table that isn't there
 
 METHODS = table_pb2.DESCRIPTOR.services_by_name["TableService"].methods
@@ -344,6 +375,7 @@ for described in METHODS:
         name: value
         for name, value in {
             "expected_revision": 1, "confirm": True, "name": "Eve", "token_sha256": TOKEN,
+            "bot": "random", "confirmation": table_pb2.CONFIRMATION_EITHER,
         }.items()
         if name in described.input_type.fields_by_name
     }  # fmt: skip
@@ -474,11 +506,15 @@ def test_methods_that_are_not_there(connection: Connection) -> None:
         assert refusal_of(raised.value).code == Code.UNIMPLEMENTED
 
 
-@pytest.mark.parametrize("service_name", ["TableService", "CatalogService"])
+@pytest.mark.parametrize("service_name", ["TableService", "CatalogService", "PanelService"])
 def test_empty_requests(scene: Scene, service_name: str) -> None:
     """An empty request of each method is refused as bad, or answered where it may be empty."""
-    module = table_pb2 if service_name == "TableService" else catalog_pb2
-    stubs = scene.connection.tables if service_name == "TableService" else scene.connection.catalog
+    connection = scene.connection
+    module, stubs = {
+        "TableService": (table_pb2, connection.tables),
+        "CatalogService": (catalog_pb2, connection.catalog),
+        "PanelService": (panel_pb2, panel_pb2_grpc.PanelServiceStub(connection.channel)),
+    }[service_name]
     may_be_empty = {"ListTables", "ListGames", "ListComponentSets"}
     for method in module.DESCRIPTOR.services_by_name[service_name].methods:
         request = getattr(module, method.input_type.name)()

@@ -11,7 +11,7 @@ import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -26,7 +26,15 @@ from tableturn import notation
 from tableturn.v1 import actions_pb2, catalog_pb2_grpc, table_pb2, table_pb2_grpc
 from tableturn_server.service.limits import Limits
 from tableturn_server.service.server import Service
-from tableturn_server.store import CommitResult, Request, Store, TableStore, Write, open_store
+from tableturn_server.store import (
+    LEASE_MS,
+    CommitResult,
+    Request,
+    Store,
+    TableStore,
+    Write,
+    open_store,
+)
 
 pb = table_pb2
 
@@ -79,6 +87,15 @@ def refused(reason: str, code: str = "", **details: object) -> Iterator[Failure]
     for name, value in details.items():
         assert found.details.get(name) == str(value), found
     assert found.sentence
+
+
+async def outcome(call: Awaitable[Any]) -> str:
+    """`done`, or the reason of the refusal."""
+    try:
+        await call
+    except grpc.aio.AioRpcError as error:
+        return failure_of(error).reason
+    return "done"
 
 
 def message(text: str) -> actions_pb2.Action:
@@ -294,12 +311,15 @@ async def serving(
     limits: Limits = NO_LIMITS,
     heartbeat: float = 8.0,
     watch_interval: float = 0.3,
+    lease_ms: int = LEASE_MS,
 ) -> AsyncIterator[Running]:
     """A service in this process on a real socket and a real store."""
     async with open_store(url=url, watch_interval=watch_interval) as store:
         if slow:
             store = replace(store, tables=SlowTables(store.connection))
-        service = Service(store, digest(ADMIN), limits=limits, heartbeat=heartbeat)
+        service = Service(
+            store, digest(ADMIN), limits=limits, heartbeat=heartbeat, lease_ms=lease_ms
+        )
         port = await service.start("127.0.0.1", 0)
         # Channels of one process share a connection unless they are told not to.
         options = (("grpc.use_local_subchannel_pool", 1),)

@@ -9,6 +9,7 @@ import grpc
 import pytest
 
 from tableturn.v1 import actions_pb2, catalog_pb2, table_pb2
+from tableturn_server import bots
 from tableturn_server.service.errors import STATUS
 from tableturn_server.tables.refusals import Reason
 from tests.service.support import (
@@ -292,6 +293,7 @@ async def test_the_catalog_needs_no_token(running: Running) -> None:
     catalog = running.caller().catalog
     games = (await catalog.ListGames(catalog_pb2.ListGamesRequest())).games
     assert {"eastern-wonders", "free-table"} <= {game.name for game in games}
+    assert all(list(game.bots) == list(bots.names(game.name)) for game in games)
     sets = (await catalog.ListComponentSets(catalog_pb2.ListComponentSetsRequest())).sets
     name = next(s.name for s in sets if s.game == "eastern-wonders")
     whole = await catalog.GetComponentSet(catalog_pb2.GetComponentSetRequest(name=name))
@@ -372,7 +374,9 @@ async def test_the_service_says_what_it_is_and_that_it_is_well(running: Running)
     answer = await call.read()
     await call.done_writing()
     names = {service.name for service in answer.list_services_response.service}
-    assert {"tableturn.v1.TableService", "tableturn.v1.CatalogService"} <= names
+    services = ("TableService", "CatalogService", "PanelService")
+    assert {f"tableturn.v1.{service}" for service in services} <= names
+    assert {f"tableturn.v1.{service}" for service in services} <= set(running.service.names)
 
 
 async def test_an_error_of_ours_tells_nothing_but_its_id(

@@ -4,27 +4,17 @@ import asyncio
 import random
 import secrets
 from collections import Counter
-from collections.abc import Awaitable
 from typing import Any
 
 import grpc
 import pytest
 
 from tableturn.v1 import table_pb2
-from tests.service.support import Caller, Running, digest, failure_of, refused, serving
+from tests.service.support import Caller, Running, digest, outcome, refused, serving
 from tests.store.support import Proxy, Server
 
 pb = table_pb2
 pytestmark = pytest.mark.e2e
-
-
-async def outcome(call: Awaitable[Any]) -> str:
-    """`done`, or the reason of the refusal."""
-    try:
-        await call
-    except grpc.aio.AioRpcError as error:
-        return failure_of(error).reason
-    return "done"
 
 
 @pytest.mark.case("S6")

@@ -5,6 +5,9 @@ ann, bob = game.people
 ann.acts("score 5 for seat 2", confirm=True)
 with refused("NOT_ASKED"):
     ann.confirms()
+
+panel = game.host_puts_panel(seats=(1, 2))
+panel.presses(2)
 """
 
 from __future__ import annotations
@@ -23,13 +26,26 @@ from tableturn_server.rules.choices import _CLASSES, pick
 from tableturn_server.rules.mechanics.cubes import Color, Cubes
 from tableturn_server.tables import authority, commands, views
 from tableturn_server.tables.authority import Change, decide, staged_position
-from tableturn_server.tables.commands import By
+from tableturn_server.tables.commands import By, Gesture
 from tableturn_server.tables.export import Recorded
-from tableturn_server.tables.history import History, snapshot_turn, standing
+from tableturn_server.tables.facts import asked_seats
+from tableturn_server.tables.history import (
+    History,
+    snapshot_turn,
+    standing,
+    turn_to_take_back,
+)
 from tableturn_server.tables.log import LogEntry
 from tableturn_server.tables.making import Wish, make
 from tableturn_server.tables.refusals import Refused
-from tableturn_server.tables.state import Status, Table, Takeback, game_of
+from tableturn_server.tables.state import (
+    Confirmation,
+    Panel,
+    Status,
+    Table,
+    Takeback,
+    game_of,
+)
 
 NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal")
 SEED = bytes(range(16))
@@ -43,17 +59,20 @@ HOST = By(digest("the host's token"))
 ADMIN = By(digest("the admin's token"), admin=True)
 STRANGER = By(digest("a token of nobody here"))
 NOBODY = By()
+BOTS = By(bots=True)
+UID = 7
 
 
 @contextlib.contextmanager
-def refused(reason: str, **details: object) -> Iterator[None]:
-    """What is done inside is refused for this reason, with these details."""
+def refused(reason: str, says: str = "", **details: object) -> Iterator[None]:
+    """What is done inside is refused for this reason, with these words and details."""
     with pytest.raises(Refused) as raised:
         yield
     assert raised.value.reason.value == reason, raised.value.sentence
     for name, value in details.items():
         assert raised.value.details.get(name) == str(value)
     assert raised.value.sentence
+    assert says in raised.value.sentence
 
 
 def action(text: str) -> Action:
@@ -85,7 +104,7 @@ class TableOfTest:
         """Decide a command, and keep what comes of it."""
         self.clock += 1000
         before = self.table
-        history = self.history() if isinstance(command, commands.TakeBack) else None
+        history = self.history() if authority.needs_history(self.table, command) else None
         change = decide(self.table, command, self.clock, history)
         assert self.table is before
         if change is not None:
@@ -100,10 +119,11 @@ class TableOfTest:
         """What a takeback is given: the nearest snapshot, and the turns since."""
         if self.table.status is not Status.RUNNING or not self.table.turns:
             return None
-        snapshot = self.snapshots[snapshot_turn(self.table.turns)]
+        taken_back = turn_to_take_back(self.table)
+        snapshot = self.snapshots[snapshot_turn(taken_back)]
         entries = [entry for entry in self.log if entry.revision > snapshot.revision]
         turns = standing(entries, snapshot.turns, self.table.turns)
-        self.most_replayed = max(self.most_replayed, len(turns))
+        self.most_replayed = max(self.most_replayed, taken_back - snapshot.turns)
         return History(snapshot, turns)
 
     def recorded(self) -> list[Recorded]:
@@ -127,6 +147,11 @@ class TableOfTest:
         game = game_of(self.table)
         return [self.person(prompt.seat) for prompt in game.prompts(self.table.position)]
 
+    @property
+    def asked_seats(self) -> tuple[int, ...]:
+        """The seats that are asked now, whoever sits there."""
+        return asked_seats(self.table)
+
     def is_over(self) -> bool:
         return self.table.status is Status.FINISHED
 
@@ -141,6 +166,33 @@ class TableOfTest:
 
     def host_resumes(self) -> None:
         assert self.does(commands.Resume(by=HOST))
+
+    def host_starts(self, *, without_free_seats: bool = False) -> None:
+        assert self.does(commands.Start(by=HOST, without_free_seats=without_free_seats))
+
+    def host_seats_bot(
+        self,
+        bot: str = "greedy",
+        *,
+        seat: int = 0,
+        name: str = "",
+        confirmation: Confirmation = Confirmation.EITHER,
+    ) -> BotOfTest:
+        change = self.does(
+            commands.SeatBot(by=HOST, seat=seat, bot=bot, name=name, confirmation=confirmation)
+        )
+        assert change is not None
+        return BotOfTest(self, change.seat)
+
+    def host_puts_panel(
+        self, uid: int = UID, *, seats: tuple[int, ...], token: str = ""
+    ) -> PanelOfTest:
+        panel = PanelOfTest(self, uid, digest(token or f"the token of panel {uid}"))
+        assert self.does(commands.AttachPanel(by=HOST, uid=uid, token=panel.token, seats=seats))
+        return panel
+
+    def host_sets_confirmation(self, seat: int, confirmation: Confirmation) -> None:
+        assert self.does(commands.SetConfirmation(by=HOST, seat=seat, confirmation=confirmation))
 
     def host_takes_back(self, at: int | None = None) -> Change | None:
         revision = self.table.revision if at is None else at
@@ -243,6 +295,111 @@ class Person:
         raise AssertionError("no confirmation is reached")
 
 
+@dataclass
+class BotOfTest:
+    """A bot on a seat, as the service plays for it."""
+
+    at: TableOfTest
+    seat: int
+
+    @property
+    def staged(self) -> tuple[Action, ...]:
+        return self.at.table.staged[self.seat - 1]
+
+    def plays(self, *texts: str, confirm: bool = True, at: int | None = None) -> None:
+        """Take a whole turn, or stage one for the panel to confirm."""
+        change = self.at.does(
+            commands.Act(
+                by=BOTS,
+                seat=self.seat,
+                expected_revision=self.at.table.revision if at is None else at,
+                actions=tuple(map(action, texts)),
+                confirm=confirm,
+            )
+        )
+        assert change is not None
+        assert change.seat == self.seat
+
+    def plays_by_chance(self, chance: random.Random) -> None:
+        """A whole turn by chance."""
+        table = self.at.table
+        game, open_ = game_of(table), table.position
+        played: list[Action] = []
+        for _ in range(200):
+            prompt = next(p for p in game.prompts(open_) if p.seat == self.seat)
+            choices = game.legal_actions(open_, self.seat)
+            if prompt.can_confirm and (not choices or chance.random() < 0.4):
+                change = self.at.does(
+                    commands.Act(
+                        by=BOTS,
+                        seat=self.seat,
+                        expected_revision=table.revision,
+                        actions=tuple(played),
+                        confirm=True,
+                    )
+                )
+                assert change is not None
+                return
+            played.append(pick(chance.choice(choices), chance.randrange))
+            open_ = game.stage(open_, self.seat, played[-1])
+        raise AssertionError("no confirmation is reached")
+
+
+@dataclass
+class PanelOfTest:
+    """A panel on the table, as its bridge sends what is done with the buttons."""
+
+    at: TableOfTest
+    uid: int
+    token: bytes
+
+    @property
+    def by(self) -> By:
+        return By(self.token)
+
+    @property
+    def there(self) -> Panel:
+        (panel,) = (panel for panel in self.at.table.panels if panel.uid == self.uid)
+        return panel
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        return self.there.seats
+
+    def command(
+        self, button: int, gesture: Gesture, second: int = 0, at: int | None = None
+    ) -> commands.Press:
+        """A gesture; the revision that the panel shows is the newest unless it is given."""
+        return commands.Press(
+            by=self.by,
+            uid=self.uid,
+            button=button,
+            gesture=gesture,
+            second=second,
+            expected_revision=self.at.table.revision if at is None else at,
+        )
+
+    def _does(self, button: int, gesture: Gesture, second: int = 0, at: int | None = None) -> int:
+        change = self.at.does(self.command(button, gesture, second, at))
+        assert change is not None
+        return change.seat
+
+    def presses(self, button: int, *, at: int | None = None) -> int:
+        return self._does(button, Gesture.PRESS, at=at)
+
+    def holds(self, button: int, *, at: int | None = None) -> int:
+        return self._does(button, Gesture.LONG, at=at)
+
+    def chords(self, button: int, second: int, *, at: int | None = None) -> int:
+        return self._does(button, Gesture.CHORD, second, at)
+
+    def presses_master(self, *, at: int | None = None) -> int:
+        return self._does(0, Gesture.MASTER, at=at)
+
+    def holds_master(self, *, at: int | None = None) -> int:
+        return self._does(0, Gesture.MASTER_LONG, at=at)
+
+
 def a_table(
     game: str = "free-table",
     *,
@@ -283,11 +440,16 @@ def eastern_wonders(**wishes: object) -> TableOfTest:
 
 __all__ = [
     "ADMIN",
+    "BOTS",
     "HOST",
     "NAMES",
     "NOBODY",
     "SEED",
     "STRANGER",
+    "UID",
+    "BotOfTest",
+    "Confirmation",
+    "PanelOfTest",
     "Person",
     "TableOfTest",
     "a_table",

@@ -12,11 +12,22 @@ from tableturn_server.rules.game import Prompt
 from tableturn_server.rules.mechanics.cubes import Color, Cubes
 from tableturn_server.tables import commands, views
 from tableturn_server.tables.authority import staged_position
+from tableturn_server.tables.commands import Gesture
+from tableturn_server.tables.due import due_bots
+from tableturn_server.tables.export import export, read
 from tableturn_server.tables.history import replay, standing
 from tableturn_server.tables.log import first_hash
 from tableturn_server.tables.refusals import Refused
-from tableturn_server.tables.state import Status, Takeback, decode, encode, game_of
-from tests.tables.play import ADMIN, HOST, NOBODY, STRANGER, TableOfTest, a_table, digest
+from tableturn_server.tables.state import (
+    Confirmation,
+    Occupant,
+    Status,
+    Takeback,
+    decode,
+    encode,
+    game_of,
+)
+from tests.tables.play import ADMIN, BOTS, HOST, NOBODY, STRANGER, TableOfTest, a_table, digest
 
 KINDS = ("take_pile", "place_boat", "move", "harvest", "trade", "claim_tile", "return_cubes",
          "pass_round", "score_points", "name_next", "finish_game", "build_outpost")  # fmt: skip
@@ -52,13 +63,19 @@ def any_command(game: TableOfTest, chance: random.Random) -> commands.AnyCommand
     seats = len(game.table.seats)
     anybody = [HOST, ADMIN, NOBODY, STRANGER, *[p.by for p in game.people_by_name]]
     asked: list[commands.By] = []
+    bots = [*due_bots(game.table), *(n for n, s in enumerate(game.table.seats, 1) if s.bot)]
+    if bots and chance.random() < 0.4:
+        return a_bots_turn(game, chance.choice(bots), chance)
+    if game.table.panels and chance.random() < 0.3:
+        return a_press(game, chance)
+    anybody += [commands.By(panel.token) for panel in game.table.panels]
     if game.table.status is Status.RUNNING:
         tokens = [game.table.seat(p.seat).token for p in prompts_of(game)]
         asked = [commands.By(token) for token in tokens if token]
     by = chance.choice(asked if asked and chance.random() < 0.8 else anybody)
     own = game.table.seats_of(by.token)
     seat = chance.choice([0, 0, *own * 3, chance.randrange(seats + 2)])
-    revision = game.table.revision - chance.choice([0] * 12 + [1, 3, -1])
+    revision = about_now(game, chance)
     acting = seat if seat in own else own[0] if own else 1
     kinds: list[Callable[[], commands.AnyCommand]] = [
         lambda: commands.Act(
@@ -84,10 +101,57 @@ def any_command(game: TableOfTest, chance: random.Random) -> commands.AnyCommand
         lambda: commands.TakeSeat(by=by, seat=seat, name="Zoe", token=by.token or digest("Zoe")),
         lambda: commands.TakeSeat(by=by, seat=0, name="Ann", token=game.people_by_name[0].by.token),
         lambda: commands.Start(by=by),
+        lambda: commands.Start(by=HOST, without_free_seats=chance.random() < 0.3),
+        lambda: commands.SeatBot(by=by, seat=seat, bot="greedy"),
+        lambda: commands.SeatBot(
+            by=HOST, bot="random", confirmation=chance.choice(list(Confirmation))
+        ),
+        lambda: commands.SetConfirmation(
+            by=by, seat=seat, confirmation=chance.choice(list(Confirmation))
+        ),
+        lambda: commands.AttachPanel(
+            by=chance.choice([HOST, HOST, by]),
+            uid=chance.choice((1, 2, 2**32)),
+            token=digest(chance.choice(("panel 1", "panel 2"))),
+            seats=tuple(chance.sample((0, 1, 2, 3, chance.randrange(5)), chance.randrange(6))),
+        ),
+        lambda: commands.DetachPanel(by=by, uid=chance.choice((1, 2, 3))),
+        lambda: commands.NoteRematch(by=chance.choice([ADMIN, by]), next_table="the-next"),
     ]
     if chance.random() < 0.1:
         kinds.append(lambda: commands.Concede(by=by, seat=seat))
     return chance.choice(kinds)()
+
+
+def about_now(game: TableOfTest, chance: random.Random) -> int:
+    """Mostly the newest revision, sometimes one before or to come."""
+    return game.table.revision - chance.choice([0] * 12 + [1, 3, -1])
+
+
+def a_bots_turn(game: TableOfTest, seat: int, chance: random.Random) -> commands.AnyCommand:
+    """What the service sends for a bot."""
+    return commands.Act(
+        by=BOTS,
+        seat=seat,
+        expected_revision=about_now(game, chance),
+        actions=tuple(any_action(game, seat, chance) for _ in range(chance.choice((0, 1, 2)))),
+        confirm=chance.random() < 0.7,
+    )
+
+
+def a_press(game: TableOfTest, chance: random.Random) -> commands.AnyCommand:
+    """Any gesture at a panel, mostly with its own token."""
+    panel = chance.choice(game.table.panels)
+    gesture = chance.choice(list(Gesture))
+    master = gesture in (Gesture.MASTER, Gesture.MASTER_LONG)
+    return commands.Press(
+        by=commands.By(panel.token) if chance.random() < 0.9 else STRANGER,
+        uid=panel.uid if chance.random() < 0.9 else 3,
+        button=0 if master else chance.randrange(len(panel.seats) + 1),
+        gesture=gesture,
+        second=chance.randrange(len(panel.seats) + 1),
+        expected_revision=about_now(game, chance),
+    )
 
 
 def is_sound(game: TableOfTest) -> None:
@@ -97,7 +161,15 @@ def is_sound(game: TableOfTest) -> None:
     assert all(0 <= at <= table.revision for at in (*table.asked_at, table.turned_at))
     assert table.stamp == game.log[-1].time
     for seat in table.seats:
-        assert bool(seat.token) == (seat.occupant != 1)
+        assert bool(seat.token) == (seat.occupant is Occupant.PERSON)
+        assert bool(seat.bot) == (seat.occupant is Occupant.BOT)
+        assert not seat.at_panel or seat.confirmation is not Confirmation.DEVICE
+    served = [n for panel in table.panels for n in panel.seats if n]
+    assert len(set(served)) == len(served)
+    assert all(n <= len(table.seats) for n in served)
+    assert len(table.seats) == len(table.staged) == len(table.asked_at) == table.making.seats
+    assert table.bot_turns <= table.turns
+    assert 0 <= table.paused_at <= table.revision
     if table.status is Status.OPEN:
         assert table.open is None
         return
@@ -107,7 +179,8 @@ def is_sound(game: TableOfTest) -> None:
     start = game.snapshots[0]
     assert start.log_hash == first_hash(table.making.game, table.making.seats)
     again = replay(start, standing(game.log, 0, table.turns))
-    assert (again.open, again.hidden, again.log_hash) == (table.open, table.hidden, table.log_hash)
+    for name in ("open", "hidden", "log_hash", "bot_turns"):
+        assert getattr(again, name) == getattr(table, name)
     asked = {prompt.seat for prompt in rules.prompts(table.position)}
     for number, staged in enumerate(table.staged, 1):
         assert not staged or number in asked
@@ -116,8 +189,17 @@ def is_sound(game: TableOfTest) -> None:
         for choice in seen.choices:
             assert number in asked
             assert choice.kind
+    assert set(due_bots(table)) <= asked
     if table.status is Status.FINISHED:
         assert not any(table.staged)
+
+
+def can_be_moved(game: TableOfTest) -> None:
+    """An export of it is read again as the same table, but for panels and a rematch."""
+    imported = read(export(game.table, game.recorded()), table_id="", now=game.clock)
+    for name in ("seats", "open", "hidden", "staged", "bot_turns", "paused_at", "turns"):
+        assert getattr(imported.table, name) == getattr(game.table, name)
+    assert imported.table.panels == ()
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -132,9 +214,10 @@ def is_sound(game: TableOfTest) -> None:
 def test_a_table_stays_sound(name: str, options: dict[str, Any], seed: int) -> None:
     chance = random.Random(seed)
     policy = chance.choice(list(Takeback))
-    game = a_table(name, seats=3, takeback=policy, **options)
+    taken = seed % 4 != 3
+    game = a_table(name, seats=3, takeback=policy, taken=taken, start_when_full=taken, **options)
     refusals = changes = 0
-    for _ in range(400):
+    for _ in range(500):
         before = game.table
         try:
             change = game.does(any_command(game, chance))
@@ -145,8 +228,43 @@ def test_a_table_stays_sound(name: str, options: dict[str, Any], seed: int) -> N
         changes += change is not None
         if changes % 5 == 0 or game.is_over():
             is_sound(game)
+        if changes % 25 == 0:
+            can_be_moved(game)
         if game.is_over():
             break
     is_sound(game)
+    can_be_moved(game)
     assert changes > 20 or game.is_over()
     assert refusals
+
+
+def test_any_command_is_carried_out_now_and_then() -> None:
+    """That the test above reaches what it is about."""
+    chance = random.Random(11)
+    missing: set[object] = {*commands.AnyCommand.__args__, *Gesture, "a bot's turn"}
+    missing.remove(commands.Press)
+    for number in range(200):
+        game = a_table(
+            seats=3,
+            taken=number % 2 == 0,
+            start_when_full=False,
+            passing="on",
+            points="on",
+            between="on" if number % 3 == 0 else "off",
+        )
+        for _ in range(300):
+            command = any_command(game, chance)
+            try:
+                change = game.does(command)
+            except Refused:
+                continue
+            if change is None:
+                continue
+            missing.discard(
+                command.gesture if isinstance(command, commands.Press) else type(command)
+            )
+            if isinstance(command, commands.Act) and command.by.bots:
+                missing.discard("a bot's turn")
+        if not missing:
+            return
+    assert not missing

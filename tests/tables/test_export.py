@@ -12,9 +12,17 @@ import pytest
 from tableturn_server.tables import commands
 from tableturn_server.tables.export import FORMAT, VERSION, export, read
 from tableturn_server.tables.history import snapshot_turn
-from tableturn_server.tables.log import ChangeKind
-from tableturn_server.tables.state import Status, decode, encode
-from tests.tables.play import HOST, TableOfTest, a_table, eastern_wonders, refused
+from tableturn_server.tables.log import ChangeKind, decode_entry, encode_entry
+from tableturn_server.tables.state import Seat, Status, decode, encode
+from tests.tables.play import (
+    HOST,
+    Confirmation,
+    Person,
+    TableOfTest,
+    a_table,
+    eastern_wonders,
+    refused,
+)
 
 NOW = 9_000_000_000
 
@@ -248,6 +256,98 @@ def test_what_is_no_table_is_not_decoded() -> None:
     for bad in (b"", blob[:-1], b"chess\0" + blob, blob.replace(b"free-table\0", b"chess\0")):
         with pytest.raises(ValueError, match=r"read|know"):
             decode(bad)
+
+
+# -- bots, panels, and what earlier versions wrote ---------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def with_bots() -> TableOfTest:
+    """Red at a panel, a bot that the panel confirms, a device; one seat was taken away."""
+    game = a_table(seats=4, taken=False, points="on", start_when_full=False)
+    panel = game.host_puts_panel(seats=(0, 2))
+    panel.presses(1)
+    game.host_seats_bot(confirmation=Confirmation.PANEL)
+    dan = Person(game, "Dan")
+    dan.takes_seat(4)
+    dan.leaves()
+    dan.takes_seat(3)
+    game.host_sets_confirmation(3, Confirmation.DEVICE)
+    game.host_starts(without_free_seats=True)
+    panel.presses(1)
+    panel.presses(2)
+    return game
+
+
+def test_bots_and_who_confirms_travel_and_panels_stay(with_bots: TableOfTest) -> None:
+    game = with_bots
+    document = exported(game)
+    assert "panels" not in json.loads(document)["state"]
+    table = read(document, table_id="", now=NOW).table
+    assert table.seats == game.table.seats
+    assert table.bot_turns == game.table.bot_turns == 1
+    assert table.paused_at == game.table.paused_at
+    assert table.panels == ()
+    assert table.next_table == ""
+    again = TableOfTest(table, list(game.log), clock=NOW)
+    # The panel there has no part here; it, or another one, is put on the table anew.
+    assert again.host_puts_panel(8, seats=(1, 2)).seats == (1, 2)
+    assert again.table.seat(1).token == again.table.panels[0].token
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (_set("state", "panels", to=[]), "state"),
+        (_set("state", "next_table", to="the-next"), "state"),
+        (_set("state", "paused_at", to=10_000), "state.paused_at"),
+        (_set("state", "seats", 1, "bot", to=""), "state.seats[1].bot"),
+        (_set("state", "seats", 2, "bot", to="greedy"), "state.seats[2].bot"),
+        (_set("state", "seats", 1, "bot", to=" greedy"), "state.seats[1].bot"),
+        (_set("state", "seats", 1, "token", to="A" * 43 + "="), "state.seats[1].bot"),
+        (_set("state", "seats", 1, "at_panel", to=True), "state.seats[1].at_panel"),
+        (_set("state", "seats", 1, "confirmation", to=4), "state.seats[1]"),
+        (_set("log", -1, "seat", to=4), "log[10].seat"),
+        (_set("log", 4, "seat", to=9), "log[4].seat"),
+    ],
+)
+def test_a_changed_document_with_bots_is_refused_with_the_place(
+    with_bots: TableOfTest, change: Callable[[Json], None], place: str
+) -> None:
+    whole = json.loads(exported(with_bots))
+    change(whole)
+    with refused("BAD_IMPORT", place=place):
+        read(signed(whole), table_id="", now=NOW)
+
+
+def test_a_document_of_an_earlier_version_is_read(played: TableOfTest) -> None:
+    whole = json.loads(exported(played))
+    del whole["state"]["paused_at"]
+    for seat in whole["state"]["seats"]:
+        for name in ("bot", "confirmation", "at_panel"):
+            del seat[name]
+    for entry in whole["log"]:
+        del entry["bot"]
+    table = read(signed(whole), table_id="", now=NOW).table
+    assert table.seats == played.table.seats
+    assert table.paused_at == 0
+
+
+def test_a_table_that_an_earlier_version_stored_is_read(played: TableOfTest) -> None:
+    name, _, body = encode(played.table).partition(b"\0")
+    fields = msgspec.msgpack.decode(body)
+    names = played.table.__struct_fields__
+    seats = names.index("seats")
+    older = fields[: names.index("panels")]
+    older[seats] = [seat[: Seat.__struct_fields__.index("bot")] for seat in older[seats]]
+    table = decode(name + b"\0" + msgspec.msgpack.encode(older))
+    assert table == msgspec.structs.replace(played.table, paused_at=0)
+    entry = msgspec.msgpack.decode(encode_entry(played.log[-1]))
+    assert decode_entry(msgspec.msgpack.encode(entry[:-1])) == played.log[-1]
+    again = TableOfTest(table, list(played.log), dict(played.snapshots), clock=NOW)
+    again.asked[0].undoes(all=True)
+    again.host_takes_back()
+    assert again.table.turns == played.table.turns - 1
 
 
 def test_the_host_of_a_finished_game() -> None:

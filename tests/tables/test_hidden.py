@@ -13,7 +13,17 @@ from tableturn_server.tables.log import LogEntry
 from tableturn_server.tables.refusals import Refused
 from tableturn_server.tables.state import Table
 from tests.tables.hiding import otherwise_hidden
-from tests.tables.play import ADMIN, HOST, NOBODY, TableOfTest, a_table, action, eastern_wonders
+from tests.tables.play import (
+    ADMIN,
+    HOST,
+    NOBODY,
+    Confirmation,
+    PanelOfTest,
+    TableOfTest,
+    a_table,
+    action,
+    eastern_wonders,
+)
 
 
 def told(table: Table) -> list[bytes]:
@@ -36,9 +46,22 @@ def everything_that_may_be_sent(game: TableOfTest) -> Iterator[commands.AnyComma
         yield commands.TakeSeat(by=by, name="Zoe", token=HOST.token)
         yield commands.LeaveSeat(by=by)
         yield commands.TakeBack(by=by, expected_revision=revision)
+        yield commands.SeatBot(by=by, bot="greedy")
+        yield commands.SetConfirmation(
+            by=by, seat=game.asked[0].seat, confirmation=Confirmation.PANEL
+        )
+        yield commands.AttachPanel(by=by, uid=8, token=HOST.token, seats=(0,))
         for text in ("move C3", "claim", "trade 99", "harvest", "pay red to seat 2"):
             yield commands.Act(by=by, expected_revision=revision, actions=(action(text),))
             yield commands.Act(by=by, expected_revision=revision - 1, actions=(action(text),))
+
+
+def everything_that_may_be_pressed(panel: PanelOfTest) -> Iterator[commands.AnyCommand]:
+    """Every gesture, by the seat that is asked; those that are refused too."""
+    button = panel.at.asked_seats[0]
+    for gesture in commands.Gesture:
+        master = gesture in (commands.Gesture.MASTER, commands.Gesture.MASTER_LONG)
+        yield panel.command(0 if master else button, gesture, button % 3 + 1)
 
 
 def since(start: Table, game: TableOfTest) -> History:
@@ -63,6 +86,7 @@ def answer(table: Table, command: commands.AnyCommand, history: History) -> obje
 def test_two_hidden_halves_look_the_same_until_something_is_turned_up(seed: int) -> None:
     chance = random.Random(seed)
     game = eastern_wonders(seats=3)
+    panel = game.host_puts_panel(seats=(1, 2, 3))
     game.plays_on(3 + chance.randrange(20), chance)
     other = TableOfTest(otherwise_hidden(game.table), list(game.log), clock=game.clock)
     start, other_start = game.table, other.table
@@ -72,7 +96,8 @@ def test_two_hidden_halves_look_the_same_until_something_is_turned_up(seed: int)
         assert told(game.table) == told(other.table)
         turns_seen += 1
         history, other_history = since(start, game), since(other_start, other)
-        for command in everything_that_may_be_sent(game):
+        sent = [*everything_that_may_be_sent(game), *everything_that_may_be_pressed(panel)]
+        for command in sent:
             told_here = answer(game.table, command, history)
             assert told_here == answer(other.table, command, other_history)
             if told_here and isinstance(told_here, tuple) and isinstance(told_here[0], list):
@@ -95,7 +120,8 @@ def test_two_hidden_halves_look_the_same_until_something_is_turned_up(seed: int)
         if game.is_over():
             break
     assert same or game.log[-1].turned_up
-    assert {commands.Concede, commands.Resume, commands.Pause} <= accepted
+    assert {commands.Concede, commands.Resume, commands.Pause, commands.Press} <= accepted
+    assert {commands.AttachPanel, commands.SetConfirmation} <= accepted
     assert (commands.TakeBack in accepted) is (turns_seen > 1)
 
 

@@ -113,7 +113,7 @@ def failure_of(error: errors.TableturnError) -> Failure:
     if isinstance(error, errors.Refused):
         reason = error.reason
         refusal = error.refusal
-        for name in ("revision", "index", "field", "asked_at", "place", "retry_after"):
+        for name in ("revision", "index", "field", "asked_at", "place", "retry_after", "holder"):
             if (value := getattr(refusal, name)) is not None:
                 details[name] = value
     elif isinstance(error, errors.NoAnswer) and error.request_id:

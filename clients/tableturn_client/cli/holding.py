@@ -35,6 +35,8 @@ async def acting_seat(
         acting = client.seat(table_id, seat or 0, token=session.token)
         await acting.view()
         return acting
+    if seat is not None and (playing := await at_panel(session, client, table_id, seat)):
+        return playing
     held = held_seats(session, table_id)
     if seat is not None:
         held = tuple(one for one in held if one.seat == seat)
@@ -54,6 +56,24 @@ async def acting_seat(
     return acting
 
 
+async def at_panel(session: Session, client: Client, table_id: str, seat: int) -> Seat | None:
+    """A seat that was taken at a panel, with the token of somebody here who plays along.
+
+    None for a seat that is held here, or has a device of its own.
+    """
+    held = session.credentials.seats(session.server, table_id)
+    host = session.credentials.host(session.server, table_id)
+    token = held[0].token if held else host.token if host else ""
+    if not token or any(one.seat == seat for one in held):
+        return None
+    view = await client.table(table_id, token=token).view()
+    if not any(one.seat == seat and one.from_panel for one in view.seats):
+        return None
+    playing = client.seat(table_id, seat, token=token)
+    await playing.view()
+    return playing
+
+
 class AmbiguousSeat(BadValue):
     """Several seats that are held here could be meant."""
 
@@ -67,6 +87,8 @@ async def looking_table(
         return client.seat(table_id, seat or 0, token=session.token)
     if spectator or not (held or seat):
         return client.table(table_id, token=spectator_token(session, table_id))
+    if seat is not None and (playing := await at_panel(session, client, table_id, seat)):
+        return playing
     if seat is not None or len(held) == 1:
         own = next((one for one in held if seat in (None, one.seat)), None)
         if own is None:

@@ -38,7 +38,9 @@ _COMMANDS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
             ("watch", "following", "Follow the table as it changes."),
             ("log", "following", "Show what happened."),
             ("leave", "seats", "Leave a seat; somebody else may take it."),
+            ("confirms", "seats", "Say who confirms a seat's turns: device, panel or either."),
             ("concede", "seats", "Take a seat out of the game for good."),
+            ("rematch", "again", "Make the next table of the same people."),
         ),
     ),
     (
@@ -46,6 +48,7 @@ _COMMANDS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
         (
             ("new", "hosting", "Make a table."),
             ("tables", "hosting", "List tables."),
+            ("bot", "bots", "Give a seat to a bot."),
             ("start", "hosting", "Start the game."),
             ("pause", "hosting", "Stop all turns for a while."),
             ("resume", "hosting", "Let a paused game go on."),
@@ -65,7 +68,8 @@ _COMMANDS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
 )
 _OTHER_HELP = {
     "serve": "Host tables on this machine.",
-    "bridge": "Connect a panel of lamps and buttons.",
+    "panel": "Play with a panel of lamps and buttons, a real or a virtual one.",
+    "demo": "Let bots play a game, each turn confirmed at a virtual panel.",
     "web": "Serve the table as a web page.",
 }
 _EXTRAS = {
@@ -116,11 +120,12 @@ class Commands(click.Group):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write how a game begins, and how commands end."""
         formatter.write_paragraph()
-        formatter.write("A game at one terminal:\n")
+        formatter.write("A game at one terminal, and one against bots:\n")
         for line in (
             "tableturn new eastern-wonders --seats 2 --id harbour --start-when-full",
             "tableturn join harbour Ann Bob",
             "tableturn play harbour",
+            "tableturn new eastern-wonders --bot greedy --bot greedy --play Ann",
         ):
             formatter.write(f"  {line}\n")
         with formatter.section("Exit codes"):

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from rich.text import Text
 
 from tableturn.v1 import table_pb2
+from tableturn_client.drawing import company
 from tableturn_client.drawing.look import Look
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.drawing.words import clean
@@ -22,8 +23,10 @@ def draw(view: table_pb2.TableView, look: Look, own: Collection[int] = ()) -> Te
             line.append("free", "dim italic")
         else:
             line.append(clean(seat.name, 40), "bold")
-            line.append(" (bot)" if seat.occupant == table_pb2.OCCUPANT_BOT else "")
+            line.append(f" ({what})" if (what := company.sits(seat)) else "")
             line.append(" (you)" if seat.seat in own else "", "green")
+            if who := company.confirms(seat):
+                line.append(f", {who}", "dim")
         line.truncate(look.width)
         lines.append(line)
     return Text("\n").join(lines)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from rich.text import Text
 
 from tableturn.v1 import actions_pb2, table_pb2, views_pb2
-from tableturn_client.drawing import results
+from tableturn_client.drawing import company, results
 from tableturn_client.drawing.look import Look
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.drawing.words import clean, many, titled
@@ -68,12 +68,20 @@ def turn(view: table_pb2.TableView, look: Look, own: Collection[int] = ()) -> Te
             line.append(f" {asked_for(first)}")
     else:
         line = Text("waiting for ").append_text(seats.full(first.seat, 24))
-        line.append(f" {asked_for(first)}")
+        line.append(f" {_awaited(view, first)}")
     others = [prompt.seat for prompt in prompts[1:]]
     if others:
         line.append(", also for ").append_text(seats.listed(others))
     line.truncate(look.width)
     return line
+
+
+def _awaited(view: table_pb2.TableView, prompt: actions_pb2.Prompt) -> str:
+    """What a seat is waited for, in words that follow its name."""
+    staged_ = any(turn_.seat == prompt.seat for turn_ in view.staged)
+    if staged_ and prompt.can_confirm and company.waits_for_panel(view, prompt.seat):
+        return "to press its button"
+    return asked_for(prompt)
 
 
 def staged(view: table_pb2.TableView, look: Look) -> Text:
@@ -90,7 +98,7 @@ def staged(view: table_pb2.TableView, look: Look) -> Text:
 
 
 def notes(view: table_pb2.TableView, look: Look) -> Text:
-    """What everybody should know: a takeback that is asked for, an open seed, stand-in values."""
+    """What everybody should know: a takeback that is asked for, bots, panels, the next table."""
     seats = Seats.of(view)
     lines = []
     if view.takeback_asked:
@@ -100,6 +108,10 @@ def notes(view: table_pb2.TableView, look: Look) -> Text:
                 seats.listed(view.takeback_asked),
             )
         )
+    if view.status != table_pb2.TABLE_STATUS_OPEN:  # before the start each seat tells
+        lines += [line for line in (company.note(view, look),) if line.plain]
+    if view.next_table_id:
+        lines.append(Text(f"rematch: {clean(view.next_table_id, 40)}", "bold"))
     return Text("\n").join(lines)
 
 

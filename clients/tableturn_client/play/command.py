@@ -65,8 +65,21 @@ async def play(
     """
     if watch and (names or seats or hot_seat):
         raise click.UsageError("--watch looks on without a seat: leave --name and --seat away")
-    wish = Wish(names, seats, hot_seat, watch)
+    await sit_and_play(session, table_id, Wish(names, seats, hot_seat, watch))
+
+
+async def sit_and_play(session: Settings, table_id: str, wish: Wish) -> None:
+    """Play at a table, and at the next one of the same people if they want a rematch."""
     console = new_console()
+    going_on: str | None = table_id
+    while going_on:
+        table_id = going_on
+        going_on = await _play_at(session, table_id, wish, console)
+        wish = Wish(watch=wish.watch)
+
+
+async def _play_at(session: Settings, table_id: str, wish: Wish, console: Console) -> str | None:
+    """Play at one table to its end; the table of the rematch, if one is wanted."""
     playing: list[Session] = []
 
     def retrying(error: TableturnError) -> None:
@@ -83,10 +96,21 @@ async def play(
         except NothingToPlay as over:
             console.print(pages.result(over.view, Look.of(console)))
             console.print(pages.next_table(over.view, str(session.server)))
-            return
+            return None
         one = Session(_patient(seated, client), lambda one: _terminal(one, console))
         playing.append(one)
         await one.run()
+        if one.over and seated.seats and is_screen() and _wants_rematch():
+            table = await seated.trusted.rematch()
+            session.credentials.carry_over(session.server, table_id, table.table_id)
+            return table.table_id
+    return None
+
+
+def _wants_rematch() -> bool:
+    """Ask whether there shall be another game of the same people."""
+    answer = ask_name("Rematch with the same people? [y/n] ")
+    return (answer or "").lower() in ("y", "yes")
 
 
 def _patient(seated: Seated, client: Client) -> Seated:

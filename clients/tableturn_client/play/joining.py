@@ -11,7 +11,7 @@ from rich.text import Text
 
 from tableturn.v1 import table_pb2
 from tableturn_client import errors
-from tableturn_client.cli.holding import spectator_token
+from tableturn_client.cli.holding import at_panel, spectator_token
 from tableturn_client.cli.session import Session as Settings
 from tableturn_client.client import Client
 from tableturn_client.credentials import Credential, key
@@ -90,9 +90,12 @@ class _Coming:
         chosen = [seat for seat in held if not wish.seats or seat.number in wish.seats]
         for number in wish.seats:
             if number not in [seat.number for seat in held]:
-                chosen.append(
-                    await self._take(self._named(f"Your name for seat {number}: "), number)
-                )
+                table_id = self._table.table_id
+                seat = await at_panel(self._settings, self._client, table_id, number)
+                if seat is None:
+                    name = self._named(f"Your name for seat {number}: ")
+                    seat = await self._take(name, number)
+                chosen.append(seat)
         if wish.hot_seat:
             chosen += await self._all_who_come()
         elif not chosen:

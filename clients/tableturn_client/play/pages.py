@@ -65,10 +65,14 @@ def result(view: table_pb2.TableView, look: Look, *, head: bool = True) -> Rende
     return Group(results.table(view, look, head=head), *told)
 
 
-def next_table(view: table_pb2.TableView, server: str) -> Text:
-    """How to make the next table."""
-    name = clean(view.game, 40)
-    return Text(f"Another game: tableturn new {name} --seats {len(view.seats)}{at_server(server)}")
+def next_table(view: table_pb2.TableView, server: str, *, seated: bool = False) -> Text:
+    """How to go on: for whoever sat there with the same people, else at another table."""
+    name, there = clean(view.game, 40), at_server(server)
+    lines = [f"Another game: tableturn new {name} --seats {len(view.seats)}{there}"]
+    if seated:
+        again = f"tableturn rematch {clean(view.table_id, 40)}{there}"
+        lines.insert(0, f"Rematch with the same people: {again}")
+    return Text("\n".join(lines))
 
 
 def opening(view: table_pb2.TableView, look: Look) -> Text:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from rich.text import Text
 
 from tableturn.v1 import actions_pb2, table_pb2
-from tableturn_client.drawing import choices, table
+from tableturn_client.drawing import choices, company, table
 from tableturn_client.drawing.look import Look
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.drawing.words import clean, cut, folded
@@ -107,7 +107,10 @@ def menu(scene: Scene, prompt: actions_pb2.Prompt, look: Look) -> Text:
     ]
     keys = []
     if prompt.can_confirm:
-        keys.append(choices.key("c", confirmation(prompt)))
+        if company.waits_for_panel(scene.view, prompt.seat):
+            keys.append(Text(f"your button at the panel: {confirmation(prompt)}", "green"))
+        else:
+            keys.append(choices.key("c", confirmation(prompt)))
     elif prompt.label and not any(prompt.label in choice.label for choice in scene.view.choices):
         lines.insert(0, Text(f"  still to do: {clean(prompt.label, 100)}", "italic"))
     if scene.staged:

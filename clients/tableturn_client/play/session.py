@@ -189,7 +189,7 @@ class Session:
         board = table.draw(now.view, look, table.Eyes(now.own), room)
         cut_off = bool(room) and board.plain.count("\n") >= room  # who won is told below
         result = pages.result(now.view, look, head=cut_off)
-        told = pages.next_table(now.view, self.seated.server)
+        told = pages.next_table(now.view, self.seated.server, seated=bool(self.seated.seats))
         await self.terminal.show(Group(board, Text(), result, told), clear=True)
         self.over = True
 

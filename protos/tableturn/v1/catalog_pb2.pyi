@@ -101,6 +101,7 @@ class GameInfo(_message.Message):
     RULES_VERSION_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     COMPONENT_SET_FIELD_NUMBER: _builtins.int
+    BOTS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name, such as `eastern-wonders`."""
     title: _builtins.str
@@ -117,6 +118,10 @@ class GameInfo(_message.Message):
     def options(self) -> _containers.RepeatedCompositeFieldContainer[Global___OptionInfo]:
         """What can be chosen when a table is made."""
 
+    @_builtins.property
+    def bots(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The names of the bots that can play it, the strongest last."""
+
     def __init__(
         self,
         *,
@@ -127,10 +132,11 @@ class GameInfo(_message.Message):
         rules_version: _builtins.int = ...,
         options: _abc.Iterable[Global___OptionInfo] | None = ...,
         component_set: _builtins.str = ...,
+        bots: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["component_set", b"component_set", "max_seats", b"max_seats", "min_seats", b"min_seats", "name", b"name", "options", b"options", "rules_version", b"rules_version", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "component_set", b"component_set", "max_seats", b"max_seats", "min_seats", b"min_seats", "name", b"name", "options", b"options", "rules_version", b"rules_version", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

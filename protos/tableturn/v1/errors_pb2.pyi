@@ -7,7 +7,7 @@ A refused call carries a `google.rpc.Status` with one `google.rpc.ErrorInfo`:
 `domain` is `tableturn`, `reason` is the name of an `ErrorReason` without its
 prefix, and `metadata` holds `revision` (the table's current revision, where
 there is a table) and, by reason, `index` (the failing action of the call,
-from 0), `field`, `asked_at`, `place`, `retry_after_ms`. The status message is
+from 0), `field`, `asked_at`, `place`, `holder`, `retry_after_ms`. The status message is
 one sentence for a person: what is wrong and what to do.
 """
 
@@ -91,6 +91,12 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """UNAVAILABLE: the store can't write, its disk or memory is full."""
     ERROR_REASON_SHUTTING_DOWN: _ErrorReason.ValueType  # 26
     """UNAVAILABLE: the service is shutting down. Repeat with the same request id."""
+    ERROR_REASON_PANEL_HELD: _ErrorReason.ValueType  # 27
+    """FAILED_PRECONDITION: the panel is held by another bridge; `holder` says which,
+    `retry_after_ms` how long at least.
+    """
+    ERROR_REASON_GAME_RUNNING: _ErrorReason.ValueType  # 28
+    """FAILED_PRECONDITION: the game is still running."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call was refused. The list is closed within v1: a reason may be added
@@ -158,4 +164,10 @@ ERROR_REASON_STORE_FULL: ErrorReason.ValueType  # 25
 """UNAVAILABLE: the store can't write, its disk or memory is full."""
 ERROR_REASON_SHUTTING_DOWN: ErrorReason.ValueType  # 26
 """UNAVAILABLE: the service is shutting down. Repeat with the same request id."""
+ERROR_REASON_PANEL_HELD: ErrorReason.ValueType  # 27
+"""FAILED_PRECONDITION: the panel is held by another bridge; `holder` says which,
+`retry_after_ms` how long at least.
+"""
+ERROR_REASON_GAME_RUNNING: ErrorReason.ValueType  # 28
+"""FAILED_PRECONDITION: the game is still running."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -7,7 +7,7 @@ A refused call carries a `google.rpc.Status` with one `google.rpc.ErrorInfo`:
 `domain` is `tableturn`, `reason` is the name of an `ErrorReason` without its
 prefix, and `metadata` holds `revision` (the table's current revision, where
 there is a table) and, by reason, `index` (the failing action of the call,
-from 0), `field`, `asked_at`, `place`, `retry_after_ms`. The status message is
+from 0), `field`, `asked_at`, `place`, `holder`, `retry_after_ms`. The status message is
 one sentence for a person: what is wrong and what to do.
 """
 

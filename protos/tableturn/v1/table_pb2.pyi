@@ -22,6 +22,34 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _Confirmation:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ConfirmationEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Confirmation.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CONFIRMATION_UNSPECIFIED: _Confirmation.ValueType  # 0
+    """As `CONFIRMATION_EITHER`."""
+    CONFIRMATION_DEVICE: _Confirmation.ValueType  # 1
+    """The seat's own device or script."""
+    CONFIRMATION_PANEL: _Confirmation.ValueType  # 2
+    """A panel: what the seat has staged waits for a press of its button."""
+    CONFIRMATION_EITHER: _Confirmation.ValueType  # 3
+    """Whichever comes first."""
+
+class Confirmation(_Confirmation, metaclass=_ConfirmationEnumTypeWrapper):
+    """Who confirms the turns of a seat."""
+
+CONFIRMATION_UNSPECIFIED: Confirmation.ValueType  # 0
+"""As `CONFIRMATION_EITHER`."""
+CONFIRMATION_DEVICE: Confirmation.ValueType  # 1
+"""The seat's own device or script."""
+CONFIRMATION_PANEL: Confirmation.ValueType  # 2
+"""A panel: what the seat has staged waits for a press of its button."""
+CONFIRMATION_EITHER: Confirmation.ValueType  # 3
+"""Whichever comes first."""
+Global___Confirmation: _TypeAlias = Confirmation  # noqa: Y015
+
 class _TakebackPolicy:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -84,6 +112,12 @@ class _ChangeKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ChangeKind
     """A seat left the game for good."""
     CHANGE_KIND_IMPORT: _ChangeKind.ValueType  # 13
     """The table was imported."""
+    CHANGE_KIND_PANEL: _ChangeKind.ValueType  # 14
+    """A panel was put on the table or taken away."""
+    CHANGE_KIND_CONFIRMATION: _ChangeKind.ValueType  # 15
+    """Who confirms the turns of a seat was changed."""
+    CHANGE_KIND_REMATCH: _ChangeKind.ValueType  # 16
+    """The next table of the same people was made."""
 
 class ChangeKind(_ChangeKind, metaclass=_ChangeKindEnumTypeWrapper):
     """What kind of change a log entry tells of."""
@@ -116,6 +150,12 @@ CHANGE_KIND_DROP: ChangeKind.ValueType  # 12
 """A seat left the game for good."""
 CHANGE_KIND_IMPORT: ChangeKind.ValueType  # 13
 """The table was imported."""
+CHANGE_KIND_PANEL: ChangeKind.ValueType  # 14
+"""A panel was put on the table or taken away."""
+CHANGE_KIND_CONFIRMATION: ChangeKind.ValueType  # 15
+"""Who confirms the turns of a seat was changed."""
+CHANGE_KIND_REMATCH: ChangeKind.ValueType  # 16
+"""The next table of the same people was made."""
 Global___ChangeKind: _TypeAlias = ChangeKind  # noqa: Y015
 
 class _TableStatus:
@@ -477,6 +517,7 @@ class TakeSeatRequest(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     TOKEN_SHA256_FIELD_NUMBER: _builtins.int
+    CONFIRMATION_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table's id."""
     request_id: _builtins.str
@@ -489,6 +530,8 @@ class TakeSeatRequest(_message.Message):
     """SHA-256 of the token that shall hold the seat, 32 bytes. One token may hold
     several seats of a table.
     """
+    confirmation: Global___Confirmation.ValueType
+    """Who confirms the seat's turns."""
     def __init__(
         self,
         *,
@@ -497,10 +540,11 @@ class TakeSeatRequest(_message.Message):
         seat: _builtins.int = ...,
         name: _builtins.str = ...,
         token_sha256: _builtins.bytes = ...,
+        confirmation: Global___Confirmation.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "request_id", b"request_id", "seat", b"seat", "table_id", b"table_id", "token_sha256", b"token_sha256"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confirmation", b"confirmation", "name", b"name", "request_id", b"request_id", "seat", b"seat", "table_id", b"table_id", "token_sha256", b"token_sha256"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -608,19 +652,25 @@ class StartGameRequest(_message.Message):
 
     TABLE_ID_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
+    WITHOUT_FREE_SEATS_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table's id."""
     request_id: _builtins.str
     """See "Repeating a call"."""
+    without_free_seats: _builtins.bool
+    """Start with those who are here: the free seats, which must be the last ones,
+    are taken away from the table.
+    """
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         request_id: _builtins.str = ...,
+        without_free_seats: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "table_id", b"table_id", "without_free_seats", b"without_free_seats"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1384,6 +1434,8 @@ class TableView(_message.Message):
     LOG_HASH_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     UPDATE_TIME_FIELD_NUMBER: _builtins.int
+    PANELS_FIELD_NUMBER: _builtins.int
+    NEXT_TABLE_ID_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table's id."""
     title: _builtins.str
@@ -1416,6 +1468,10 @@ class TableView(_message.Message):
     """SHA-256 over the confirmed turns that stand, each hashed onto the hash
     before: seats and actions only, no names, no times, no draws. Games in
     which the same seats did the same have equal hashes.
+    """
+    next_table_id: _builtins.str
+    """The id of the next table of the same people, once somebody has asked for a
+    rematch.
     """
     @_builtins.property
     def options(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
@@ -1461,6 +1517,10 @@ class TableView(_message.Message):
     def update_time(self) -> _timestamp_pb2.Timestamp:
         """When it last changed."""
 
+    @_builtins.property
+    def panels(self) -> _containers.RepeatedCompositeFieldContainer[Global___PanelView]:
+        """The panels on the table."""
+
     def __init__(
         self,
         *,
@@ -1490,14 +1550,46 @@ class TableView(_message.Message):
         log_hash: _builtins.bytes = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
         update_time: _timestamp_pb2.Timestamp | None = ...,
+        panels: _abc.Iterable[Global___PanelView] | None = ...,
+        next_table_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["component_set", b"component_set", "create_time", b"create_time", "game_view", b"game_view", "outcome", b"outcome", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["change_id", b"change_id", "choices", b"choices", "component_set", b"component_set", "create_time", b"create_time", "game", b"game", "game_view", b"game_view", "log_hash", b"log_hash", "open_seed", b"open_seed", "options", b"options", "outcome", b"outcome", "paused", b"paused", "prompts", b"prompts", "revision", b"revision", "rules_version", b"rules_version", "seats", b"seats", "seed", b"seed", "seed_hash", b"seed_hash", "staged", b"staged", "status", b"status", "table_id", b"table_id", "takeback", b"takeback", "takeback_asked", b"takeback_asked", "title", b"title", "turns", b"turns", "update_time", b"update_time", "viewer", b"viewer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change_id", b"change_id", "choices", b"choices", "component_set", b"component_set", "create_time", b"create_time", "game", b"game", "game_view", b"game_view", "log_hash", b"log_hash", "next_table_id", b"next_table_id", "open_seed", b"open_seed", "options", b"options", "outcome", b"outcome", "panels", b"panels", "paused", b"paused", "prompts", b"prompts", "revision", b"revision", "rules_version", b"rules_version", "seats", b"seats", "seed", b"seed", "seed_hash", b"seed_hash", "staged", b"staged", "status", b"status", "table_id", b"table_id", "takeback", b"takeback", "takeback_asked", b"takeback_asked", "title", b"title", "turns", b"turns", "update_time", b"update_time", "viewer", b"viewer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TableView: _TypeAlias = TableView  # noqa: Y015
+
+@_typing.final
+class PanelView(_message.Message):
+    """A panel on the table: a board with a lamp and a button for each seat."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    UID_FIELD_NUMBER: _builtins.int
+    SEATS_FIELD_NUMBER: _builtins.int
+    uid: _builtins.int
+    """The panel's number, kept in its own memory."""
+    @_builtins.property
+    def seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The seat that each button serves, beginning with button 1; 0: none. While
+        seats are being taken, pressing a button without a seat takes one.
+        """
+
+    def __init__(
+        self,
+        *,
+        uid: _builtins.int = ...,
+        seats: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seats", b"seats", "uid", b"uid"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PanelView: _TypeAlias = PanelView  # noqa: Y015
 
 @_typing.final
 class ComponentSetInfo(_message.Message):
@@ -1546,6 +1638,9 @@ class SeatView(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     OCCUPANT_FIELD_NUMBER: _builtins.int
     DROPPED_FIELD_NUMBER: _builtins.int
+    BOT_FIELD_NUMBER: _builtins.int
+    CONFIRMATION_FIELD_NUMBER: _builtins.int
+    FROM_PANEL_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     """Its number, from 1."""
     color: _builtins.str
@@ -1556,6 +1651,15 @@ class SeatView(_message.Message):
     """Who sits there."""
     dropped: _builtins.bool
     """The seat left the game for good (DR-4)."""
+    bot: _builtins.str
+    """The name of the bot that sits there, such as `greedy`."""
+    confirmation: Global___Confirmation.ValueType
+    """Who confirms the seat's turns."""
+    from_panel: _builtins.bool
+    """The seat was taken at a panel and has no device of its own: every other seat
+    of the table, and the host, may look, stage and undo for it; its turns are
+    confirmed by its button.
+    """
     def __init__(
         self,
         *,
@@ -1564,10 +1668,13 @@ class SeatView(_message.Message):
         name: _builtins.str = ...,
         occupant: Global___Occupant.ValueType = ...,
         dropped: _builtins.bool = ...,
+        bot: _builtins.str = ...,
+        confirmation: Global___Confirmation.ValueType = ...,
+        from_panel: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["color", b"color", "dropped", b"dropped", "name", b"name", "occupant", b"occupant", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "color", b"color", "confirmation", b"confirmation", "dropped", b"dropped", "from_panel", b"from_panel", "name", b"name", "occupant", b"occupant", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1874,3 +1981,191 @@ class ImportTableResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ImportTableResponse: _TypeAlias = ImportTableResponse  # noqa: Y015
+
+@_typing.final
+class SeatBotRequest(_message.Message):
+    """A bot to be seated."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    BOT_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    CONFIRMATION_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table's id."""
+    request_id: _builtins.str
+    """See "Repeating a call"."""
+    seat: _builtins.int
+    """Which seat, from 1. 0: the first free one."""
+    bot: _builtins.str
+    """The bot's name, one of `GameInfo.bots`."""
+    name: _builtins.str
+    """What it is called at the table, at most 40 characters. Empty: a name is made
+    of the bot's and the seat's.
+    """
+    confirmation: Global___Confirmation.ValueType
+    """Who confirms its turns. `CONFIRMATION_PANEL`: the bot stages its turn, and a
+    press of the seat's button confirms it; otherwise it confirms by itself.
+    """
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        seat: _builtins.int = ...,
+        bot: _builtins.str = ...,
+        name: _builtins.str = ...,
+        confirmation: Global___Confirmation.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "confirmation", b"confirmation", "name", b"name", "request_id", b"request_id", "seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeatBotRequest: _TypeAlias = SeatBotRequest  # noqa: Y015
+
+@_typing.final
+class SeatBotResponse(_message.Message):
+    """The seat that the bot has."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """The seat, from 1."""
+    revision: _builtins.int
+    """The revision of the change."""
+    replayed: _builtins.bool
+    """The answer was given before, to the same request id."""
+    def __init__(
+        self,
+        *,
+        seat: _builtins.int = ...,
+        revision: _builtins.int = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["replayed", b"replayed", "revision", b"revision", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeatBotResponse: _TypeAlias = SeatBotResponse  # noqa: Y015
+
+@_typing.final
+class SetConfirmationRequest(_message.Message):
+    """Who shall confirm."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    CONFIRMATION_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table's id."""
+    request_id: _builtins.str
+    """See "Repeating a call"."""
+    seat: _builtins.int
+    """Which seat, from 1. 0: the only one that the token holds."""
+    confirmation: Global___Confirmation.ValueType
+    """Who confirms its turns from now on."""
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        seat: _builtins.int = ...,
+        confirmation: Global___Confirmation.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confirmation", b"confirmation", "request_id", b"request_id", "seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetConfirmationRequest: _TypeAlias = SetConfirmationRequest  # noqa: Y015
+
+@_typing.final
+class SetConfirmationResponse(_message.Message):
+    """What became of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    revision: _builtins.int
+    """The revision of the change, or the current one if it was so already."""
+    replayed: _builtins.bool
+    """The answer was given before, to the same request id."""
+    def __init__(
+        self,
+        *,
+        revision: _builtins.int = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["replayed", b"replayed", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetConfirmationResponse: _TypeAlias = SetConfirmationResponse  # noqa: Y015
+
+@_typing.final
+class RematchRequest(_message.Message):
+    """The table that is over."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table's id."""
+    request_id: _builtins.str
+    """See "Repeating a call"."""
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RematchRequest: _TypeAlias = RematchRequest  # noqa: Y015
+
+@_typing.final
+class RematchResponse(_message.Message):
+    """The next table."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """Its id."""
+    replayed: _builtins.bool
+    """It had been made before, by this request or somebody else's."""
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["replayed", b"replayed", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RematchResponse: _TypeAlias = RematchResponse  # noqa: Y015

@@ -149,6 +149,21 @@ class TableServiceStub(object):
                 request_serializer=tableturn_dot_v1_dot_table__pb2.ImportTableRequest.SerializeToString,
                 response_deserializer=tableturn_dot_v1_dot_table__pb2.ImportTableResponse.FromString,
                 _registered_method=True)
+        self.SeatBot = channel.unary_unary(
+                '/tableturn.v1.TableService/SeatBot',
+                request_serializer=tableturn_dot_v1_dot_table__pb2.SeatBotRequest.SerializeToString,
+                response_deserializer=tableturn_dot_v1_dot_table__pb2.SeatBotResponse.FromString,
+                _registered_method=True)
+        self.SetConfirmation = channel.unary_unary(
+                '/tableturn.v1.TableService/SetConfirmation',
+                request_serializer=tableturn_dot_v1_dot_table__pb2.SetConfirmationRequest.SerializeToString,
+                response_deserializer=tableturn_dot_v1_dot_table__pb2.SetConfirmationResponse.FromString,
+                _registered_method=True)
+        self.Rematch = channel.unary_unary(
+                '/tableturn.v1.TableService/Rematch',
+                request_serializer=tableturn_dot_v1_dot_table__pb2.RematchRequest.SerializeToString,
+                response_deserializer=tableturn_dot_v1_dot_table__pb2.RematchResponse.FromString,
+                _registered_method=True)
 
 
 class TableServiceServicer(object):
@@ -328,6 +343,34 @@ class TableServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SeatBot(self, request, context):
+        """Gives a free seat to a bot of the service's. Needs the host's token. The bot
+        takes its turns by itself, as if it held the seat's token; `LeaveSeat` with
+        the host's token sends it away. UNKNOWN_NAME, SEAT_TAKEN, TABLE_FULL,
+        GAME_OVER.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetConfirmation(self, request, context):
+        """Says who confirms the turns of a seat: its own device, a panel, or either.
+        Needs the seat's token or the host's. GAME_OVER.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Rematch(self, request, context):
+        """Makes the next table of the same people: same game, options, components,
+        seats, bots, panels and tokens, and a new secret seed. It starts at once if
+        nobody has left. Needs a seat's token, the host's or a panel's. Asked again,
+        by anybody, it answers with the same table. GAME_RUNNING before the end.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_TableServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -420,6 +463,21 @@ def add_TableServiceServicer_to_server(servicer, server):
                     servicer.ImportTable,
                     request_deserializer=tableturn_dot_v1_dot_table__pb2.ImportTableRequest.FromString,
                     response_serializer=tableturn_dot_v1_dot_table__pb2.ImportTableResponse.SerializeToString,
+            ),
+            'SeatBot': grpc.unary_unary_rpc_method_handler(
+                    servicer.SeatBot,
+                    request_deserializer=tableturn_dot_v1_dot_table__pb2.SeatBotRequest.FromString,
+                    response_serializer=tableturn_dot_v1_dot_table__pb2.SeatBotResponse.SerializeToString,
+            ),
+            'SetConfirmation': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetConfirmation,
+                    request_deserializer=tableturn_dot_v1_dot_table__pb2.SetConfirmationRequest.FromString,
+                    response_serializer=tableturn_dot_v1_dot_table__pb2.SetConfirmationResponse.SerializeToString,
+            ),
+            'Rematch': grpc.unary_unary_rpc_method_handler(
+                    servicer.Rematch,
+                    request_deserializer=tableturn_dot_v1_dot_table__pb2.RematchRequest.FromString,
+                    response_serializer=tableturn_dot_v1_dot_table__pb2.RematchResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -933,6 +991,87 @@ class TableService(object):
             '/tableturn.v1.TableService/ImportTable',
             tableturn_dot_v1_dot_table__pb2.ImportTableRequest.SerializeToString,
             tableturn_dot_v1_dot_table__pb2.ImportTableResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SeatBot(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tableturn.v1.TableService/SeatBot',
+            tableturn_dot_v1_dot_table__pb2.SeatBotRequest.SerializeToString,
+            tableturn_dot_v1_dot_table__pb2.SeatBotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetConfirmation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tableturn.v1.TableService/SetConfirmation',
+            tableturn_dot_v1_dot_table__pb2.SetConfirmationRequest.SerializeToString,
+            tableturn_dot_v1_dot_table__pb2.SetConfirmationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Rematch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tableturn.v1.TableService/Rematch',
+            tableturn_dot_v1_dot_table__pb2.RematchRequest.SerializeToString,
+            tableturn_dot_v1_dot_table__pb2.RematchResponse.FromString,
             options,
             channel_credentials,
             insecure,

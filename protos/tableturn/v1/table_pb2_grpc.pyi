@@ -129,6 +129,22 @@ class TableServiceStub:
     """Makes a table out of an exported document. Needs the admin's token.
     BAD_IMPORT names the place of the fault. TABLE_EXISTS.
     """
+    SeatBot: _grpc.UnaryUnaryMultiCallable[_table_pb2.SeatBotRequest, _table_pb2.SeatBotResponse]
+    """Gives a free seat to a bot of the service's. Needs the host's token. The bot
+    takes its turns by itself, as if it held the seat's token; `LeaveSeat` with
+    the host's token sends it away. UNKNOWN_NAME, SEAT_TAKEN, TABLE_FULL,
+    GAME_OVER.
+    """
+    SetConfirmation: _grpc.UnaryUnaryMultiCallable[_table_pb2.SetConfirmationRequest, _table_pb2.SetConfirmationResponse]
+    """Says who confirms the turns of a seat: its own device, a panel, or either.
+    Needs the seat's token or the host's. GAME_OVER.
+    """
+    Rematch: _grpc.UnaryUnaryMultiCallable[_table_pb2.RematchRequest, _table_pb2.RematchResponse]
+    """Makes the next table of the same people: same game, options, components,
+    seats, bots, panels and tokens, and a new secret seed. It starts at once if
+    nobody has left. Needs a seat's token, the host's or a panel's. Asked again,
+    by anybody, it answers with the same table. GAME_RUNNING before the end.
+    """
 
 @_typing.type_check_only
 class TableServiceAsyncStub(TableServiceStub):
@@ -230,6 +246,22 @@ class TableServiceAsyncStub(TableServiceStub):
     ImportTable: _aio.UnaryUnaryMultiCallable[_table_pb2.ImportTableRequest, _table_pb2.ImportTableResponse]  # type: ignore[assignment]
     """Makes a table out of an exported document. Needs the admin's token.
     BAD_IMPORT names the place of the fault. TABLE_EXISTS.
+    """
+    SeatBot: _aio.UnaryUnaryMultiCallable[_table_pb2.SeatBotRequest, _table_pb2.SeatBotResponse]  # type: ignore[assignment]
+    """Gives a free seat to a bot of the service's. Needs the host's token. The bot
+    takes its turns by itself, as if it held the seat's token; `LeaveSeat` with
+    the host's token sends it away. UNKNOWN_NAME, SEAT_TAKEN, TABLE_FULL,
+    GAME_OVER.
+    """
+    SetConfirmation: _aio.UnaryUnaryMultiCallable[_table_pb2.SetConfirmationRequest, _table_pb2.SetConfirmationResponse]  # type: ignore[assignment]
+    """Says who confirms the turns of a seat: its own device, a panel, or either.
+    Needs the seat's token or the host's. GAME_OVER.
+    """
+    Rematch: _aio.UnaryUnaryMultiCallable[_table_pb2.RematchRequest, _table_pb2.RematchResponse]  # type: ignore[assignment]
+    """Makes the next table of the same people: same game, options, components,
+    seats, bots, panels and tokens, and a new secret seed. It starts at once if
+    nobody has left. Needs a seat's token, the host's or a panel's. Asked again,
+    by anybody, it answers with the same table. GAME_RUNNING before the end.
     """
 
 class TableServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -437,6 +469,40 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_table_pb2.ImportTableResponse, _abc.Awaitable[_table_pb2.ImportTableResponse]]:
         """Makes a table out of an exported document. Needs the admin's token.
         BAD_IMPORT names the place of the fault. TABLE_EXISTS.
+        """
+
+    @_abc_1.abstractmethod
+    def SeatBot(
+        self,
+        request: _table_pb2.SeatBotRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_table_pb2.SeatBotResponse, _abc.Awaitable[_table_pb2.SeatBotResponse]]:
+        """Gives a free seat to a bot of the service's. Needs the host's token. The bot
+        takes its turns by itself, as if it held the seat's token; `LeaveSeat` with
+        the host's token sends it away. UNKNOWN_NAME, SEAT_TAKEN, TABLE_FULL,
+        GAME_OVER.
+        """
+
+    @_abc_1.abstractmethod
+    def SetConfirmation(
+        self,
+        request: _table_pb2.SetConfirmationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_table_pb2.SetConfirmationResponse, _abc.Awaitable[_table_pb2.SetConfirmationResponse]]:
+        """Says who confirms the turns of a seat: its own device, a panel, or either.
+        Needs the seat's token or the host's. GAME_OVER.
+        """
+
+    @_abc_1.abstractmethod
+    def Rematch(
+        self,
+        request: _table_pb2.RematchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_table_pb2.RematchResponse, _abc.Awaitable[_table_pb2.RematchResponse]]:
+        """Makes the next table of the same people: same game, options, components,
+        seats, bots, panels and tokens, and a new secret seed. It starts at once if
+        nobody has left. Needs a seat's token, the host's or a panel's. Asked again,
+        by anybody, it answers with the same table. GAME_RUNNING before the end.
         """
 
 def add_TableServiceServicer_to_server(servicer: TableServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

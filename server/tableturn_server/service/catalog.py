@@ -7,6 +7,7 @@ import asyncio
 from google.protobuf.message import Message
 
 from tableturn.v1 import catalog_pb2
+from tableturn_server import bots
 from tableturn_server.rules import catalog, components
 from tableturn_server.rules.components import BadComponents, ComponentSet
 from tableturn_server.rules.game import Option
@@ -31,6 +32,7 @@ class CatalogService:
                 rules_version=game.rules_version,
                 options=[_option(option) for option in game.options],
                 component_set=game.component_set or "",
+                bots=bots.names(game.name),
             )
             for _, game in sorted(catalog.GAMES.items())
         ]

@@ -66,6 +66,12 @@ LEVELS = ("debug", "info", "warning", "error")
     show_default=True,
     help="Who may take a confirmed turn back at the opened tables.",
 )
+@click.option(
+    "--until-eof",
+    is_flag=True,
+    help="End when standard input is closed too: so a program that starts the service and is "
+    "killed leaves nothing behind.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Say where it serves as one line of JSON.")
 @click.option(
     "--log-level", type=click.Choice(LEVELS), default="info", show_default=True, help="What to log."
@@ -105,6 +111,14 @@ LEVELS = ("debug", "info", "warning", "error")
     show_default=True,
     help="Watches at the same time for each network address.",
 )
+@click.option(
+    "--bot-workers",
+    type=click.IntRange(0, 64),
+    default=1,
+    show_default=True,
+    help="Processes that think for the bots at the tables; 0 leaves that to other services on the "
+    "same store.",
+)
 def serve(
     data: Path | None,
     port: int,
@@ -116,6 +130,7 @@ def serve(
     seats: int | None,
     options: tuple[str, ...],
     takeback: str,
+    until_eof: bool,
     as_json: bool,
     log_level: str,
     rate: float,
@@ -123,6 +138,7 @@ def serve(
     tables_per_minute: float,
     watches: int,
     peer_watches: int,
+    bot_workers: int,
 ) -> None:
     """Serve tables to this machine or to the local network.
 
@@ -149,6 +165,8 @@ def serve(
         openings=tuple(
             Opening(game, seats or 0, _read_options(options), takeback) for game in games
         ),
+        until_eof=until_eof,
+        bot_workers=bot_workers,
         as_json=as_json,
         log_level=log_level,
         admin_token=os.environ.get("TABLETURN_ADMIN_TOKEN", ""),

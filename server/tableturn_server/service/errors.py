@@ -42,6 +42,8 @@ STATUS = {
     Reason.STORE_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
     Reason.STORE_FULL: grpc.StatusCode.UNAVAILABLE,
     Reason.SHUTTING_DOWN: grpc.StatusCode.UNAVAILABLE,
+    Reason.PANEL_HELD: grpc.StatusCode.FAILED_PRECONDITION,
+    Reason.GAME_RUNNING: grpc.StatusCode.FAILED_PRECONDITION,
 }
 """The status of each reason, as the comments of `tableturn.v1.ErrorReason` say."""
 

@@ -23,6 +23,7 @@ from tableturn_server.store import (
     Committed,
     Conflict,
     Exists,
+    JobBoard,
     Known,
     LogRecord,
     Missing,
@@ -37,9 +38,10 @@ from tableturn_server.store import (
     Write,
 )
 from tableturn_server.tables import commands, views
-from tableturn_server.tables.authority import Change, decide
+from tableturn_server.tables.authority import Change, decide, needs_history
+from tableturn_server.tables.due import due_at
 from tableturn_server.tables.export import Imported
-from tableturn_server.tables.history import History, snapshot_turn, standing
+from tableturn_server.tables.history import History, snapshot_turn, standing, turn_to_take_back
 from tableturn_server.tables.log import LogEntry, decode_entry, encode_entry
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.state import Status, Table, decode, encode, game_of
@@ -154,18 +156,25 @@ class _Room:
 
 
 class Keeper:
-    """The tables of a store, as one process holds them."""
+    """The tables of a store, as one process holds them.
+
+    A change after which something has to be done for the table, such as a bot's turn, is
+    announced on the board of `jobs` before it is made, and told to `on_due` afterwards.
+    """
 
     def __init__(
         self,
         store: TableStore,
         hub: WatchHub,
         *,
+        jobs: JobBoard | None = None,
         clock: Callable[[], float] = time.time,
         most_tables: int = MOST_TABLES,
     ) -> None:
         self._store = store
         self._hub = hub
+        self._jobs = jobs
+        self.on_due: Callable[[], None] = _nobody
         self._clock = clock
         self._most_tables = most_tables
         self._rooms: OrderedDict[str, _Room] = OrderedDict()
@@ -318,7 +327,7 @@ class Keeper:
         loop = asyncio.get_running_loop()
         for _ in range(MOST_ATTEMPTS):
             change, refused, history, gap = None, None, None, False
-            if isinstance(command, commands.TakeBack):
+            if needs_history(held.table, command):
                 try:
                     history = await self._history(table_id, held.table)
                 except _GapError:
@@ -376,7 +385,11 @@ class Keeper:
             snapshot=Snapshot(change.table.turns, blob) if change.snapshot else None,
         )
         try:
-            return await self._store.commit(table_id, based_on, request, write)
+            due = await self._announce(change.table)
+            result = await self._store.commit(table_id, based_on, request, write)
+            if due:
+                self.on_due()
+            return result
         except asyncio.CancelledError:
             # The caller is gone, but the change may be made: watchers shall look.
             self._store.publish(table_id, _LOOK)
@@ -384,6 +397,14 @@ class Keeper:
         except StoreError:
             self.forget(table_id)
             raise
+
+    async def _announce(self, table: Table) -> bool:
+        """Announce that something has to be done for a table; False if nothing has."""
+        due = due_at(table)
+        if due is None or self._jobs is None:
+            return False
+        await self._jobs.announce(table.making.table_id, due)
+        return True
 
     def _committed(self, table_id: str, before: Held, change: Change, change_id: str) -> Done:
         """A change is durable: hold it, and tell whoever watches."""
@@ -407,7 +428,9 @@ class Keeper:
         """
         if table.status is not Status.RUNNING or not table.turns:
             return None
-        found = await self._store.nearest_snapshot(table_id, snapshot_turn(table.turns))
+        found = await self._store.nearest_snapshot(
+            table_id, snapshot_turn(turn_to_take_back(table))
+        )
         if found is None:
             raise _GapError
         snapshot = decode(found.blob)
@@ -443,7 +466,10 @@ class Keeper:
             outcome=_encode_outcome(Outcome()),
             change_id=change_id,
         )
+        due = await self._announce(table)
         result = await self._store.create(table_id, request, write, created_ms=table.making.created)
+        if due:
+            self.on_due()
         match result:
             case Committed():
                 held = Held(table.revision, change_id, table)
@@ -466,6 +492,7 @@ class Keeper:
             LogRecord(kept.entry.revision, kept.change_id, encode_entry(kept.entry))
             for kept in imported.log
         ]
+        due = await self._announce(table)
         result = await self._store.restore(
             table_id,
             Stored(table.revision, change_id, encode(table)),
@@ -475,6 +502,8 @@ class Keeper:
             outcome=_encode_outcome(Outcome()),
             created_ms=table.making.created,
         )
+        if due:
+            self.on_due()
         match result:
             case Committed():
                 held = Held(table.revision, change_id, table)
@@ -502,6 +531,10 @@ class Keeper:
         waiting, self._to_publish = self._to_publish, {}
         for table_id, revision in waiting.items():
             self._store.publish(table_id, revision)
+
+
+def _nobody() -> None:
+    """Nobody in this process does what is due."""
 
 
 def _entry_of(record: LogRecord) -> LogEntry:

@@ -1,4 +1,4 @@
-"""The gRPC server: both services, health, reflection, keepalive, and an end without loss."""
+"""The gRPC server: all services, health, reflection, keepalive, and an end without loss."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
 from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
 
-from tableturn.v1 import catalog_pb2, table_pb2
+from tableturn.v1 import catalog_pb2, panel_pb2, table_pb2
+from tableturn_server.bots.pool import Pool
+from tableturn_server.jobs import Runner, Sweeper
 from tableturn_server.service import logs
 from tableturn_server.service.calls import LARGE, SMALL, Desk
 from tableturn_server.service.catalog import CatalogService
 from tableturn_server.service.documents import Documents
 from tableturn_server.service.keeper import Keeper
 from tableturn_server.service.limits import Gate, Limits
+from tableturn_server.service.panels import PanelService
 from tableturn_server.service.tables import TableService
 from tableturn_server.service.watching import HEARTBEAT, Watches
-from tableturn_server.store import Store
+from tableturn_server.store import LEASE_MS, PanelStore, Store
 
 GRACE = 3.0
 """Seconds that running calls are given when the service ends."""
@@ -48,13 +51,15 @@ OPTIONS: tuple[tuple[str, int], ...] = (
 
 _TABLES = table_pb2.DESCRIPTOR.services_by_name["TableService"]
 _CATALOG = catalog_pb2.DESCRIPTOR.services_by_name["CatalogService"]
+_PANELS = panel_pb2.DESCRIPTOR.services_by_name["PanelService"]
 
 
 class Service:
     """Everything between a port and a store.
 
     `admin` is the SHA-256 of the admin's token. `heartbeat` is the interval of signs of life
-    in watches, in seconds.
+    in watches, in seconds; `lease_ms` is for how long a panel is held;
+    `bot_workers` is how many processes may think for bots, 0 leaves bots to other services.
     """
 
     def __init__(
@@ -65,11 +70,16 @@ class Service:
         limits: Limits | None = None,
         heartbeat: float = HEARTBEAT,
         clock: Callable[[], float] = time.time,
+        lease_ms: int = LEASE_MS,
+        bot_workers: int = 1,
     ) -> None:
         log = logs.get()
         loop = asyncio.get_running_loop()
         self.desk = Desk(Gate(limits or Limits(), loop.time), admin, log)
-        self.keeper = Keeper(store.tables, store.hub, clock=clock)
+        self.keeper = Keeper(store.tables, store.hub, jobs=store.jobs, clock=clock)
+        self.bots = Pool(bot_workers)
+        self.runner = Runner(store.jobs, self.keeper, self.bots, workers=bot_workers)
+        self.sweeper = Sweeper(store.jobs, store.tables, self.keeper)
         self.watches = Watches(self.keeper, store.hub, self.desk, heartbeat=heartbeat, clock=clock)
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(options=OPTIONS)
@@ -82,16 +92,22 @@ class Service:
                 "WatchTable", table_pb2.WatchTableRequest, self.watches.follow
             ),
         }
-        catalog = _handlers(self.desk, catalog_pb2, _CATALOG, CatalogService())
-        for service, methods in ((_TABLES, handlers), (_CATALOG, catalog)):
+        leases = PanelStore(store.connection, lease_ms=lease_ms)
+        panels = PanelService(self.keeper, store.tables, leases, log)
+        served = (
+            (_TABLES, handlers),
+            (_CATALOG, _handlers(self.desk, catalog_pb2, _CATALOG, CatalogService())),
+            (_PANELS, _handlers(self.desk, panel_pb2, _PANELS, panels)),
+        )
+        for service, methods in served:
             missing = {method.name for method in service.methods} - set(methods)
             assert not missing, f"no handler for {missing}"
             self._server.add_generic_rpc_handlers(
                 (grpc.method_handlers_generic_handler(service.full_name, methods),)
             )
-        self.handlers = (*handlers.values(), *catalog.values())
+        self.handlers = tuple(one for _, methods in served for one in methods.values())
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        self.names = ("", _TABLES.full_name, _CATALOG.full_name)
+        self.names = ("", *(service.full_name for service, _ in served))
         reflection.enable_server_reflection(
             (*self.names[1:], health.SERVICE_NAME, reflection.SERVICE_NAME), self._server
         )
@@ -105,6 +121,9 @@ class Service:
         await self._server.start()
         for name in self.names:
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        if self.bots.size:
+            self.runner.start()
+            self.sweeper.start()
         return bound
 
     async def stop(self, grace: float = GRACE) -> None:
@@ -112,6 +131,9 @@ class Service:
         await self._health.enter_graceful_shutdown()
         self.desk.close()
         self.watches.end_all()
+        await self.sweeper.stop()
+        await self.runner.stop()
+        await self.bots.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(grace):
                 await self.desk.idle.wait()

@@ -47,6 +47,8 @@ class Settings:
     as_json: bool = False
     log_level: str = "info"
     admin_token: str = field(default="", repr=False)
+    until_eof: bool = False
+    bot_workers: int = 1
     limits: Limits = field(default_factory=Limits)
 
 
@@ -80,8 +82,8 @@ async def _serve(settings: Settings) -> None:
             )
         except (StoreError, ValueError) as error:
             raise Unable(str(error)) from error
-        with _signals(store) as ended:
-            service = Service(store, host, limits=settings.limits)
+        with _signals(store) as ended, _input(ended, watched=settings.until_eof):
+            service = Service(store, host, limits=settings.limits, bot_workers=settings.bot_workers)
             tables = await _open_tables(service, settings.openings, host)
             try:
                 port = await service.start(settings.host, settings.port)
@@ -223,3 +225,34 @@ def _signals(store: Store) -> Iterator[asyncio.Event]:
     finally:
         loop.remove_signal_handler(signal.SIGTERM)
         loop.remove_signal_handler(signal.SIGINT)
+
+
+@contextlib.contextmanager
+def _input(ended: asyncio.Event, *, watched: bool) -> Iterator[None]:
+    """Set the event when standard input is closed: whoever started this has gone."""
+    if not watched:
+        yield
+        return
+
+    def heard() -> None:
+        try:
+            data = os.read(0, 4096)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            loop.remove_reader(0)
+            ended.set()
+
+    loop = asyncio.get_running_loop()
+    try:
+        loop.add_reader(0, heard)
+    except (OSError, ValueError) as error:
+        raise Unable(
+            "--until-eof needs a standard input that can be waited for, such as a pipe"
+        ) from error
+    try:
+        yield
+    finally:
+        loop.remove_reader(0)

@@ -9,12 +9,15 @@ from hashlib import blake2b
 from typing import Any
 
 from tableturn.v1 import table_pb2
+from tableturn_server import bots
 from tableturn_server.rules.source import SEED_BYTES
 from tableturn_server.service import convert
 from tableturn_server.service.calls import Call, Desk
-from tableturn_server.service.keeper import Done, Held, Keeper, table_exists
+from tableturn_server.service.carrying import Carrying, confirmation, expected
+from tableturn_server.service.keeper import Held, Keeper, table_exists
 from tableturn_server.service.logs import Log
-from tableturn_server.service.requests import Changing, page_size, remembered
+from tableturn_server.service.rematch import rematch
+from tableturn_server.service.requests import page_size, remembered
 from tableturn_server.store import TableStore
 from tableturn_server.tables import commands, making, views
 from tableturn_server.tables.authority import acting_seat, waiting_for
@@ -30,14 +33,13 @@ _LONGEST_LIST_PAGE = 100
 _MOST_INDEX_PAGES = 10
 
 
-class TableService:
+class TableService(Carrying):
     """All of TableService but the watches."""
 
     def __init__(self, keeper: Keeper, store: TableStore, desk: Desk, log: Log) -> None:
-        self._keeper = keeper
+        super().__init__(keeper, log)
         self._store = store
         self._desk = desk
-        self._log = log
 
     # -- making and finding tables ---------------------------------------------------------
 
@@ -99,7 +101,11 @@ class TableService:
         """Take a seat; the answer is enough to play from (S4)."""
         making.check_token(request.token_sha256, "token_sha256")
         command = commands.TakeSeat(
-            by=call.by, seat=request.seat, name=request.name, token=request.token_sha256
+            by=call.by,
+            seat=request.seat,
+            name=request.name,
+            token=request.token_sha256,
+            confirmation=confirmation(request.confirmation),
         )
         principal = call.principal or request.token_sha256.hex()
         done = await self._carry_out("TakeSeat", request, command, call, principal)
@@ -124,9 +130,44 @@ class TableService:
         done = await self._carry_out("LeaveSeat", request, command, call)
         return _pb.LeaveSeatResponse(revision=done.revision, replayed=done.replayed)
 
+    async def seat_bot(self, request: _pb.SeatBotRequest, call: Call) -> Any:
+        """Give a free seat to a bot."""
+        check_table_id(request.table_id)
+        held = await self._keeper.look(request.table_id)
+        names = bots.names(held.table.making.game)
+        if request.bot not in names:
+            raise Refused(
+                Reason.UNKNOWN_NAME,
+                f"there is no bot {request.bot[:40]!r} for this game; bots: {', '.join(names)}",
+                field="bot",
+                revision=held.revision,
+            )
+        command = commands.SeatBot(
+            by=call.by,
+            seat=request.seat,
+            bot=request.bot,
+            name=request.name,
+            confirmation=confirmation(request.confirmation),
+        )
+        done = await self._carry_out("SeatBot", request, command, call)
+        return _pb.SeatBotResponse(seat=done.seat, revision=done.revision, replayed=done.replayed)
+
+    async def set_confirmation(self, request: _pb.SetConfirmationRequest, call: Call) -> Any:
+        """Say who confirms the turns of a seat."""
+        if not request.confirmation:
+            raise Refused(
+                Reason.BAD_FIELD, "it doesn't say who shall confirm", field="confirmation"
+            )
+        command = commands.SetConfirmation(
+            by=call.by, seat=request.seat, confirmation=confirmation(request.confirmation)
+        )
+        done = await self._carry_out("SetConfirmation", request, command, call)
+        return _pb.SetConfirmationResponse(revision=done.revision, replayed=done.replayed)
+
     async def start_game(self, request: _pb.StartGameRequest, call: Call) -> Any:
         """Start the game."""
-        done = await self._carry_out("StartGame", request, commands.Start(by=call.by), call)
+        command = commands.Start(by=call.by, without_free_seats=request.without_free_seats)
+        done = await self._carry_out("StartGame", request, command, call)
         return _pb.StartGameResponse(revision=done.revision, replayed=done.replayed)
 
     # -- turns -----------------------------------------------------------------------------
@@ -153,7 +194,7 @@ class TableService:
         command = commands.Act(
             by=call.by,
             seat=request.seat,
-            expected_revision=_expected(request.expected_revision),
+            expected_revision=expected(request.expected_revision),
             actions=convert.read_actions(request.actions),
             confirm=request.confirm,
         )
@@ -169,7 +210,7 @@ class TableService:
         command = commands.Act(
             by=call.by,
             seat=request.seat,
-            expected_revision=_expected(request.expected_revision),
+            expected_revision=expected(request.expected_revision),
             confirm=True,
         )
         done = await self._carry_out("Confirm", request, command, call)
@@ -184,7 +225,7 @@ class TableService:
         command = commands.Undo(
             by=call.by,
             seat=request.seat,
-            expected_revision=_expected(request.expected_revision),
+            expected_revision=expected(request.expected_revision),
             all=request.all,
         )
         done = await self._carry_out("Undo", request, command, call)
@@ -195,7 +236,7 @@ class TableService:
         command = commands.TakeBack(
             by=call.by,
             seat=request.seat,
-            expected_revision=_expected(request.expected_revision),
+            expected_revision=expected(request.expected_revision),
         )
         done = await self._carry_out("TakeBack", request, command, call)
         waiting = done.waiting_for
@@ -225,6 +266,16 @@ class TableService:
         done = await self._carry_out("Concede", request, command, call)
         return _pb.ConcedeResponse(revision=done.revision, replayed=done.replayed)
 
+    async def rematch(self, request: _pb.RematchRequest, call: Call) -> Any:
+        """The next table of the same people."""
+        check_table_id(request.table_id)
+        asked = remembered(request, "Rematch", call.principal)
+        found = await rematch(
+            self._keeper, self._store, request.table_id, call.by, asked, call.deadline
+        )
+        self._log.info("rematch", table=request.table_id, next=found.table_id, again=found.again)
+        return _pb.RematchResponse(table_id=found.table_id, replayed=found.again)
+
     async def list_log(self, request: _pb.ListLogRequest, call: Call) -> bytes:
         """A part of the log, as the caller may see it."""
         check_table_id(request.table_id)
@@ -235,49 +286,6 @@ class TableService:
         entries = b"".join(convert.nested(1, told.log_entry(seat)) for told in found[:size])
         more = _pb.ListLogResponse(more=len(found) > size)
         return entries + more.SerializeToString()
-
-    # -- what all changes have in common ---------------------------------------------------
-
-    async def _carry_out(
-        self,
-        name: str,
-        request: Changing,
-        command: commands.AnyCommand,
-        call: Call,
-        principal: str | None = None,
-    ) -> Done:
-        check_table_id(request.table_id)
-        asked = remembered(request, name, call.principal if principal is None else principal)
-        done = await self._keeper.carry_out(request.table_id, command, asked, call.deadline)
-        self._log.info(
-            "change",
-            table=request.table_id,
-            call=name,
-            revision=done.revision,
-            seat=done.seat,
-            replayed=done.replayed,
-        )
-        return done
-
-    async def _lines(self, table_id: str, done: Done) -> tuple[str, ...]:
-        """What happened, for the seat that acted; from the log if it was answered before."""
-        told = done.told
-        if told is None:
-            found = await self._keeper.log(table_id, done.revision - 1, 1)
-            if not found or found[0].revision != done.revision:
-                return ()
-            told = found[0]
-        return told.entry.lines_for(done.seat)
-
-
-def _expected(revision: int) -> int:
-    if not revision:
-        raise Refused(
-            Reason.BAD_FIELD,
-            "expected_revision is missing: the revision of the table that the sender has seen",
-            field="expected_revision",
-        )
-    return revision
 
 
 def _summary(held: Held) -> _pb.TableSummary:

@@ -13,7 +13,9 @@ from .embedded import EmbeddedValkey
 from .endpoint import Endpoint
 from .errors import StoreError, StoreFull, StoreRefused, StoreUnavailable
 from .hub import Signal, Watcher, WatchHub
+from .jobs import Claim, JobBoard
 from .opening import Store, open_store
+from .panels import LEASE_MS, HeldBy, Lease, PanelStore
 from .records import (
     CommitResult,
     Committed,
@@ -36,7 +38,9 @@ from .resp import Connection, Script
 from .tables import TableStore
 
 __all__ = [
+    "LEASE_MS",
     "Binary",
+    "Claim",
     "CommitResult",
     "Committed",
     "Conflict",
@@ -45,11 +49,15 @@ __all__ = [
     "EmbeddedValkey",
     "Endpoint",
     "Exists",
+    "HeldBy",
+    "JobBoard",
     "Known",
+    "Lease",
     "Listed",
     "LogRecord",
     "Missing",
     "Page",
+    "PanelStore",
     "Problem",
     "Request",
     "Reused",

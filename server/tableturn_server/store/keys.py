@@ -13,6 +13,10 @@ from functools import lru_cache
 INDEX_SHARDS = 16
 """How many sorted sets the index of tables is spread over. Changing it needs a rebuild."""
 
+JOB_SHARDS = 4
+"""How many sorted sets the jobs are spread over. Jobs of another number of shards are not found;
+the sweeper makes them again."""
+
 TABLES_PATTERN = "tt:{*}:table"
 
 # Ids end up in keys, channels and log lines: no braces, blanks or glob characters.
@@ -55,6 +59,12 @@ def seen(table_id: str, principal: str) -> str:
 
 
 @lru_cache(_CACHED)
+def panel(table_id: str, uid: int) -> str:
+    """The hash of who holds a panel, which expires by itself."""
+    return f"tt:{{{check_table_id(table_id)}}}:panel:{uid}"
+
+
+@lru_cache(_CACHED)
 def wake(table_id: str) -> str:
     """The channel on which a new revision is announced."""
     return f"tt:{{{check_table_id(table_id)}}}:wake"
@@ -73,3 +83,21 @@ def index(shard: int) -> str:
 def index_of(table_id: str) -> str:
     """The shard that lists a table: a stable hash, the same in every process and version."""
     return index(zlib.crc32(check_table_id(table_id).encode()) % INDEX_SHARDS)
+
+
+def jobs(shard: int) -> tuple[str, str, str, str]:
+    """The jobs of one shard: due times, counters, leases by table id; the last counter given."""
+    stem = f"tt:jobs:{{{shard}}}"
+    return stem, f"{stem}:counters", f"{stem}:leases", f"{stem}:last"
+
+
+def jobs_of(table_id: str) -> tuple[str, str, str, str]:
+    """The keys of the shard that has a table's job."""
+    return jobs(zlib.crc32(check_table_id(table_id).encode()) % JOB_SHARDS)
+
+
+SWEEP = "tt:jobs:{sweep}"
+"""Who is looking for jobs that are missing, for the time that it may take."""
+
+SWEPT = "tt:jobs:{sweep}:done"
+"""When that was done last."""

@@ -14,6 +14,7 @@ from .embedded import EmbeddedValkey
 from .endpoint import Endpoint
 from .errors import StoreRefused
 from .hub import WatchHub
+from .jobs import JobBoard
 from .resp import Connection
 from .tables import TableStore
 
@@ -27,6 +28,7 @@ class Store:
     url: str
     connection: Connection
     tables: TableStore
+    jobs: JobBoard
     hub: WatchHub
     embedded: EmbeddedValkey | None
     problems: list[Problem]
@@ -67,4 +69,4 @@ async def open_store(
         tables = TableStore(connection)
         hub = WatchHub(endpoint, tables.revisions, interval=watch_interval)
         await stack.enter_async_context(hub)
-        yield Store(url, connection, tables, hub, embedded, problems)
+        yield Store(url, connection, tables, JobBoard(connection), hub, embedded, problems)

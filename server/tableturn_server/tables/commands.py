@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 import msgspec
 
 from tableturn_server.rules.actions import Action
+from tableturn_server.tables.state import Confirmation
+
+
+class Gesture(IntEnum):
+    """What was done with a panel's button, numbered as `tableturn.v1.Gesture`."""
+
+    PRESS = 1
+    LONG = 2
+    CHORD = 3
+    MASTER = 4
+    MASTER_LONG = 5
 
 
 class By(msgspec.Struct, frozen=True):
-    """Who sends a command: the SHA-256 of the token (empty: none), and the admin's scope."""
+    """Who sends a command: the SHA-256 of the token (empty: none), and the admin's scope.
+
+    `bots`: the service itself, for seats on which a bot sits.
+    """
 
     token: bytes = b""
     admin: bool = False
+    bots: bool = False
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +43,23 @@ class TakeSeat(Command, frozen=True, kw_only=True):
     seat: int = 0
     name: str
     token: bytes
+    confirmation: Confirmation = Confirmation.EITHER
+
+
+class SeatBot(Command, frozen=True, kw_only=True):
+    """Give a free seat to a bot; 0 for the first free one. An empty name: one is made."""
+
+    seat: int = 0
+    bot: str
+    name: str = ""
+    confirmation: Confirmation = Confirmation.EITHER
+
+
+class SetConfirmation(Command, frozen=True, kw_only=True):
+    """Say who confirms a seat's turns; 0 for the only seat that the token holds."""
+
+    seat: int = 0
+    confirmation: Confirmation
 
 
 class LeaveSeat(Command, frozen=True, kw_only=True):
@@ -40,7 +74,9 @@ class LeaveSeat(Command, frozen=True, kw_only=True):
 
 
 class Start(Command, frozen=True, kw_only=True):
-    """Start the game."""
+    """Start the game; `without_free_seats`: with those who are here."""
+
+    without_free_seats: bool = False
 
 
 class Act(Command, frozen=True, kw_only=True):
@@ -82,5 +118,51 @@ class Concede(Command, frozen=True, kw_only=True):
     expected_revision: int = 0
 
 
-AnyCommand = TakeSeat | LeaveSeat | Start | Act | Undo | TakeBack | Pause | Resume | Concede
+class AttachPanel(Command, frozen=True, kw_only=True):
+    """Put a panel on the table; `seats` are those of its buttons, 0 for none."""
+
+    uid: int
+    token: bytes
+    seats: tuple[int, ...]
+
+
+class DetachPanel(Command, frozen=True, kw_only=True):
+    """Take a panel off the table."""
+
+    uid: int
+
+
+class Press(Command, frozen=True, kw_only=True):
+    """A gesture at a panel; buttons count from 1, 0 is the one that belongs to no seat."""
+
+    uid: int
+    button: int
+    gesture: Gesture
+    second: int = 0
+    expected_revision: int
+
+
+class NoteRematch(Command, frozen=True, kw_only=True):
+    """Note the id of the next table of the same people."""
+
+    next_table: str
+
+
+AnyCommand = (
+    TakeSeat
+    | SeatBot
+    | SetConfirmation
+    | LeaveSeat
+    | Start
+    | Act
+    | Undo
+    | TakeBack
+    | Pause
+    | Resume
+    | Concede
+    | AttachPanel
+    | DetachPanel
+    | Press
+    | NoteRematch
+)
 """Any command."""

@@ -20,15 +20,23 @@ class History(msgspec.Struct, frozen=True):
     """What a takeback needs: a snapshot, and the turns after it, up to the last one.
 
     `turns` holds the entries of all turns after the snapshot that still stand,
-    in order, the one to be taken back last.
+    in order: those to be taken back are the last ones.
     """
 
     snapshot: Table
     turns: tuple[LogEntry, ...]
 
 
+def turn_to_take_back(table: Table) -> int:
+    """The turn that a takeback undoes, with all after it: the last one of anybody but a bot.
+
+    Where only bots have played it is the last one; 0 if no turn stands.
+    """
+    return table.turns - table.bot_turns or table.turns
+
+
 def snapshot_turn(turns: int) -> int:
-    """The turn whose snapshot a takeback starts from, when `turns` turns stand."""
+    """The turn whose snapshot a takeback of turn `turns` starts from (see `turn_to_take_back`)."""
     return max(turns - 1, 0) // SNAPSHOT_EVERY * SNAPSHOT_EVERY
 
 
@@ -52,7 +60,7 @@ def replay(table: Table, turns: Iterable[LogEntry]) -> Table:
     """
     game = game_of(table)
     open_, hidden = table.position, table.hidden
-    log_hash, count = table.log_hash, table.turns
+    log_hash, count, bot_turns = table.log_hash, table.turns, table.bot_turns
     for entry in turns:
         if entry.kind is ChangeKind.DROP:
             resolved = game.drop(open_, hidden, entry.seat)
@@ -65,4 +73,7 @@ def replay(table: Table, turns: Iterable[LogEntry]) -> Table:
         open_, hidden = resolved.open, resolved.hidden
         log_hash = next_hash(log_hash, line)
         count += 1
-    return msgspec.structs.replace(table, open=open_, hidden=hidden, log_hash=log_hash, turns=count)
+        bot_turns = bot_turns + 1 if entry.bot else 0
+    return msgspec.structs.replace(
+        table, open=open_, hidden=hidden, log_hash=log_hash, turns=count, bot_turns=bot_turns
+    )

@@ -29,6 +29,9 @@ class ChangeKind(IntEnum):
     RESUME = 11
     DROP = 12
     IMPORT = 13
+    PANEL = 14
+    CONFIRMATION = 15
+    REMATCH = 16
 
 
 class LogEntry(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
@@ -38,7 +41,8 @@ class LogEntry(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     confirms (0 for others) and `played` all actions of that turn, so that the
     entries of turns alone replay a game. `lines` are for everybody, `private`
     lines for one seat each; `turned_up` are those of the lines that tell what had
-    been hidden before. `time` is in milliseconds since 1970, UTC.
+    been hidden before. `bot` says that a bot sat on the seat whose turn was confirmed.
+    `time` is in milliseconds since 1970, UTC.
     """
 
     revision: int
@@ -51,6 +55,7 @@ class LogEntry(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     lines: tuple[str, ...] = ()
     turned_up: tuple[str, ...] = ()
     private: tuple[tuple[int, str], ...] = ()
+    bot: bool = False
 
     def lines_for(self, seat: int | None) -> tuple[str, ...]:
         """What a seat may read of the entry, or a spectator (None)."""

@@ -34,6 +34,8 @@ class Reason(StrEnum):
     STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
     STORE_FULL = "STORE_FULL"
     SHUTTING_DOWN = "SHUTTING_DOWN"
+    PANEL_HELD = "PANEL_HELD"
+    GAME_RUNNING = "GAME_RUNNING"
 
 
 class Refused(Exception):

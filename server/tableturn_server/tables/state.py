@@ -46,8 +46,16 @@ class Takeback(IntEnum):
     NEVER = 3
 
 
+class Confirmation(IntEnum):
+    """Who confirms the turns of a seat, numbered as `tableturn.v1.Confirmation`."""
+
+    DEVICE = 1
+    PANEL = 2
+    EITHER = 3
+
+
 class Making(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
-    """What a table was made with. Never changes.
+    """What a table was made with. Never changes, but for seats that are taken away at the start.
 
     Tokens are kept as SHA-256 only; `watch` is empty where anybody may watch.
     `custom_set` is the document of a component set of the maker's own. Times are
@@ -76,7 +84,9 @@ class Making(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
 class Seat(msgspec.Struct, frozen=True, array_like=True):
     """One seat: colour, name, who sits there, and the SHA-256 of the token that holds it.
 
-    `since` is the revision at which somebody sat down there or left last; 0 for never.
+    `since` is the revision at which somebody sat down there or left last; 0 for never. `bot` is
+    the name of the bot that sits there; it holds no token. `at_panel` says that somebody sat
+    down by a press at a panel, whose token holds the seat then.
     """
 
     color: str
@@ -85,6 +95,17 @@ class Seat(msgspec.Struct, frozen=True, array_like=True):
     token: bytes = b""
     dropped: bool = False
     since: int = 0
+    bot: str = ""
+    confirmation: Confirmation = Confirmation.EITHER
+    at_panel: bool = False
+
+
+class Panel(msgspec.Struct, frozen=True, array_like=True):
+    """A panel on the table: its number, the SHA-256 of its token, its buttons' seats (0: none)."""
+
+    uid: int
+    token: bytes
+    seats: tuple[int, ...]
 
 
 class TableState(msgspec.Struct, Generic[Open, Hidden], frozen=True, array_like=True, kw_only=True):
@@ -95,7 +116,10 @@ class TableState(msgspec.Struct, Generic[Open, Hidden], frozen=True, array_like=
     each seat the revision at which what it is asked last changed; `turned_at` the
     revision of the last confirmed turn. `turns` counts the confirmed turns (and
     drops) that stand, and `log_hash` covers them. `stamp` is the time of the last
-    change.
+    change. `panels` are on the table; `next_table` is the rematch's id, once there
+    is one. `bot_turns` counts the turns of bots since the last one of anybody else:
+    a takeback goes through them. `paused_at` is the revision at which the game
+    started, was paused or went on last.
     """
 
     making: Making
@@ -112,6 +136,10 @@ class TableState(msgspec.Struct, Generic[Open, Hidden], frozen=True, array_like=
     takeback_asked: tuple[int, ...]
     open: Open | None
     hidden: Hidden | None
+    panels: tuple[Panel, ...] = ()
+    next_table: str = ""
+    bot_turns: int = 0
+    paused_at: int = 0
 
     def seat(self, number: int) -> Seat:
         """A seat by its number, from 1."""

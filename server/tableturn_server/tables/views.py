@@ -13,10 +13,18 @@ from tableturn_server.rules import views
 from tableturn_server.rules.choices import Choice, Illegal
 from tableturn_server.rules.game import Game, Outcome, PromptKind
 from tableturn_server.tables import commands
-from tableturn_server.tables.authority import staged_position
+from tableturn_server.tables.facts import staged_position
 from tableturn_server.tables.log import text
 from tableturn_server.tables.refusals import Reason, Refused
-from tableturn_server.tables.state import Occupant, Status, Table, component_set, game_of
+from tableturn_server.tables.rights import check_seat, is_known, panels_of_token, plays_along
+from tableturn_server.tables.state import (
+    Confirmation,
+    Occupant,
+    Status,
+    Table,
+    component_set,
+    game_of,
+)
 
 
 class PromptView(views.View, frozen=True, kw_only=True):
@@ -38,6 +46,16 @@ class SeatView(views.View, frozen=True, kw_only=True):
     name: str = ""
     occupant: Occupant
     dropped: bool = False
+    bot: str = ""
+    confirmation: Confirmation
+    from_panel: bool = False
+
+
+class PanelView(views.View, frozen=True, kw_only=True):
+    """A panel on the table (`tableturn.v1.PanelView`)."""
+
+    uid: int
+    seats: tuple[int, ...]
 
 
 class SetInfo(views.View, frozen=True, kw_only=True):
@@ -77,28 +95,30 @@ class TableView(views.View, frozen=True, kw_only=True):
     seed: bytes = b""
     open_seed: bool = False
     log_hash: bytes = b""
+    panels: tuple[PanelView, ...] = ()
+    next_table_id: str = ""
 
 
 def audience(table: Table, by: commands.By, wanted: int) -> int | None:
     """As whom a token sees a table: the number of a seat, or None for a spectator.
 
-    Raises Refused for a seat that the token doesn't hold, and where spectators
-    need a watch token and this is none.
+    A panel's token is a spectator's, unless it names one of its seats; who plays along may look
+    at a seat that was taken at a panel. Raises Refused for a seat that the token doesn't hold,
+    and where spectators need a watch token and this is none.
     """
+    check_seat(table, wanted)
     own = table.seats_of(by.token)
-    making = table.making
-    if wanted > len(table.seats):
-        raise Refused(
-            Reason.UNKNOWN_NAME,
-            f"there is no seat {wanted}; this table has seats 1 to {len(table.seats)}",
-            field="seat",
-        )
-    if wanted and wanted not in own:
-        known = own or by.admin or (by.token and by.token in (making.host, making.watch))
+    if wanted and (wanted in own or plays_along(table, by, wanted)):
+        return wanted
+    if wanted:
+        known = by.admin or is_known(table, by.token)
         reason = Reason.NOT_ALLOWED if known else Reason.BAD_TOKEN
         raise Refused(reason, f"it needs the token of seat {wanted}")
+    if panels_of_token(table, by.token):
+        return None
     if own:
-        return wanted or own[0]
+        return own[0]
+    making = table.making
     if making.watch and not by.admin and by.token not in (making.watch, making.host):
         raise Refused(Reason.BAD_TOKEN, "spectators of this table need its watch token")
     return None
@@ -132,6 +152,9 @@ def view(table: Table, seat: int | None) -> TableView:
                 name=s.name,
                 occupant=s.occupant,
                 dropped=s.dropped,
+                bot=s.bot,
+                confirmation=s.confirmation,
+                from_panel=s.at_panel,
             )
             for number, s in enumerate(table.seats, 1)
         ),
@@ -147,6 +170,8 @@ def view(table: Table, seat: int | None) -> TableView:
         seed=making.seed if over or making.open_seed else b"",
         open_seed=making.open_seed,
         log_hash=table.log_hash,
+        panels=tuple(PanelView(uid=panel.uid, seats=panel.seats) for panel in table.panels),
+        next_table_id=table.next_table,
     )
 
 

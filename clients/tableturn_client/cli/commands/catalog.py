@@ -33,8 +33,17 @@ async def games_command(session: Session) -> None:
     """List the games that can be played."""
     async with session.client() as client:
         games = await client.games()
-    rows = [("GAME", "TITLE", "SEATS", "COMPONENTS")]
-    rows += [(game.name, game.title, _seats(game), game.component_set or "-") for game in games]
+    rows = [("GAME", "TITLE", "SEATS", "COMPONENTS", "BOTS")]
+    rows += [
+        (
+            game.name,
+            game.title,
+            _seats(game),
+            game.component_set or "-",
+            ", ".join(game.bots) or "-",
+        )
+        for game in games
+    ]
     session.tell({"games": plain(games)}, *columns(rows))
 
 
@@ -47,13 +56,13 @@ async def rules_command(session: Session, game: str, clause: str | None) -> None
     With a CLAUSE, such as EW-15, that clause only and the options that settle it.
     """
     async with session.client() as client:
-        info = await _game(client, game)
+        info = await game_of(client, game)
         rules = await client.rules(game)
     clauses = [one for one in rules.clauses if clause is None or _same(one.id, clause)]
     options = [option for option in info.options if _settles(option, clause)]
     if not clauses:
         ids = ", ".join(clean(one.id) for one in rules.clauses)
-        raise _unknown(f"{game} has no clause {clause}; its clauses: {ids}")
+        raise unknown(f"{game} has no clause {clause}; its clauses: {ids}")
     head = [f"{clean(info.title)}: {_seats(info)} seats, rules version {info.rules_version}"]
     if clause is None:
         head += ["", *textwrap.wrap(clean(rules.introduction), WIDTH)]
@@ -119,17 +128,17 @@ for _command in (list_command, show_command, check_command):
     components_command.add_command(_command)
 
 
-async def _game(client: Client, name: str) -> GameInfo:
+async def game_of(client: Client, name: str) -> GameInfo:
     """The game of this name."""
     games = await client.games()
     for game in games:
         if game.name == name:
             return game
     names = ", ".join(game.name for game in games)
-    raise _unknown(f"no game is called {name}; there are: {names}")
+    raise unknown(f"no game is called {name}; there are: {names}")
 
 
-def _unknown(sentence: str) -> UnknownName:
+def unknown(sentence: str) -> UnknownName:
     """The catalog has nothing of this name."""
     return UnknownName(Refusal("UNKNOWN_NAME", sentence))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Sequence
 from dataclasses import replace
 
 import click
@@ -14,6 +14,7 @@ from tableturn_client.cli.command import (
     request_id_option,
     table_argument,
 )
+from tableturn_client.cli.commands.bots import seat_bots, seats_for
 from tableturn_client.cli.commands.catalog import confidence
 from tableturn_client.cli.files import read_file
 from tableturn_client.cli.holding import hosting_table, trusted_table
@@ -40,10 +41,25 @@ _SEED = re.compile(r"[0-9a-fA-F]{32}")
 @command(
     "new",
     examples="tableturn new eastern-wonders --seats 3\n"
-    "tableturn new free-table --seats 4 --id friday --if-absent --start-when-full",
+    "tableturn new free-table --seats 4 --id friday --if-absent --start-when-full\n"
+    "tableturn new eastern-wonders --bot greedy --bot greedy --play Ann",
 )
 @click.argument("game")
 @click.option("--seats", type=click.IntRange(1, 1000), metavar="N", help="How many [the least].")
+@click.option(
+    "--bot",
+    "bots",
+    multiple=True,
+    metavar="BOT",
+    help="Give a seat to a bot, the last ones to several. Without --seats there is one more seat.",
+)
+@click.option(
+    "--play",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Sit down under this name and play at once; the game then starts when the table is full.",
+)
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="See `rules GAME`.")
 @click.option("--components", metavar="FILE", help="A component set of your own.")
 @click.option("--id", "table_id", default="", metavar="ID", help="The table's id [one is made].")
@@ -58,8 +74,8 @@ _SEED = re.compile(r"[0-9a-fA-F]{32}")
 )
 @click.option(
     "--start-when-full/--no-start-when-full",
-    default=False,
-    help="Start as soon as every seat is taken [no].",
+    default=None,
+    help="Start as soon as every seat is taken [no; with --play yes].",
 )
 @click.option("--unlisted", is_flag=True, help="Leave it out of `tables`.")
 @click.option(
@@ -72,6 +88,8 @@ async def new_command(
     session: Session,
     game: str,
     seats: int | None,
+    bots: tuple[str, ...],
+    names: tuple[str, ...],
     options: tuple[str, ...],
     components: str | None,
     table_id: str,
@@ -79,7 +97,7 @@ async def new_command(
     title: str,
     seed: str | None,
     takeback: str,
-    start_when_full: bool,
+    start_when_full: bool | None,
     unlisted: bool,
     watch_token: str | None,
     request_id: str,
@@ -87,6 +105,9 @@ async def new_command(
     """Make a table of a GAME. The host's token is kept on this machine."""
     if if_absent and not table_id:
         raise click.UsageError("--if-absent needs --id")
+    if names and session.json:
+        raise click.UsageError("--play is for a person: leave --json away")
+    starts = bool(names) if start_when_full is None else start_when_full
     chosen = _read_options(options)
     own_set = b"" if components is None else read_file(components, _LARGEST_SET)
     if components is not None and not own_set:
@@ -95,6 +116,8 @@ async def new_command(
     if watch_token is not None:
         check_token(watch)
     async with session.client() as client:
+        if bots:
+            seats = await seats_for(client, game, bots, seats or 0)
         host, fresh = _host_credential(session, table_id, request_id)
         if fresh:
             session.credentials.put(host)
@@ -107,7 +130,7 @@ async def new_command(
                 if_absent=if_absent,
                 components=own_set,
                 takeback=_TAKEBACK[takeback],
-                start_when_full=start_when_full,
+                start_when_full=starts,
                 unlisted=unlisted,
                 title=title,
                 seed=_read_seed(seed),
@@ -125,8 +148,16 @@ async def new_command(
             session.credentials.put(
                 replace(host, table=made, scope="watch", token=watch, pending="")
             )
+        if bots:
+            await seat_bots(new.table, new.view, bots)
+            new = replace(new, view=await new.table.view())
         unsure = await _unsure(client, new.view)
-    _tell_new(session, new, watch, unsure, start_when_full)
+    _tell_new(session, new, watch, unsure, starts, names)
+    if names:
+        from tableturn_client.play.command import sit_and_play
+        from tableturn_client.play.joining import Wish
+
+        await sit_and_play(session, made, Wish(names))
 
 
 def _host_credential(session: Session, table_id: str, request_id: str) -> tuple[Credential, bool]:
@@ -164,10 +195,17 @@ async def _unsure(client: Client, view: TableView) -> list[str]:
     return ["some values"]
 
 
-def _tell_new(session: Session, new: NewTable, watch: str, unsure: list[str], starts: bool) -> None:
+def _tell_new(
+    session: Session,
+    new: NewTable,
+    watch: str,
+    unsure: list[str],
+    starts: bool,
+    names: Sequence[str],
+) -> None:
     view = new.view
     table_id = view.table_id
-    free = any(seat.occupant == Occupant.OCCUPANT_NOBODY for seat in view.seats)
+    free = sum(seat.occupant == Occupant.OCCUPANT_NOBODY for seat in view.seats)
     lines = [
         f"Table {table_id}: {clean(view.title) or view.game}, {len(view.seats)} seats"
         + (", open seed" if view.open_seed else "")
@@ -182,7 +220,9 @@ def _tell_new(session: Session, new: NewTable, watch: str, unsure: list[str], st
         )
     if watch:
         lines.append("Spectators need the watch token; `--json` prints it.")
-    if free:
+    bots = [seat for seat in view.seats if seat.occupant == Occupant.OCCUPANT_BOT]
+    lines += [f"Seat {seat.seat}: {clean(seat.name)}, a bot ({clean(seat.bot)})." for seat in bots]
+    if free > len(names):
         lines.append(f"Join with: {session.typed(f'join {table_id} NAME')}")
     if view.status == TableStatus.TABLE_STATUS_OPEN:
         start = session.typed(f"start {table_id}")
@@ -284,13 +324,26 @@ def _tell_held(session: Session) -> None:
 # ---------------------------------------------------------------- the game as a whole
 
 
-@command("start", examples="tableturn start harbour", token=True)
+@command(
+    "start",
+    examples="tableturn start harbour\ntableturn start harbour --with-those-here",
+    token=True,
+)
 @table_argument
+@click.option(
+    "--with-those-here",
+    is_flag=True,
+    help="Take the free seats away; they must be the last ones.",
+)
 @request_id_option
-async def start_command(session: Session, table_id: str, request_id: str) -> None:
+async def start_command(
+    session: Session, table_id: str, with_those_here: bool, request_id: str
+) -> None:
     """Start the game."""
     async with session.client() as client:
-        done = await hosting_table(session, client, table_id).start(request_id=request_id)
+        done = await hosting_table(session, client, table_id).start(
+            without_free_seats=with_those_here, request_id=request_id
+        )
     _tell(session, done, "The game begins.")
 
 

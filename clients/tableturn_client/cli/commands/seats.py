@@ -1,4 +1,4 @@
-"""Seats: `join`, `leave`, `concede`."""
+"""Seats: `join`, `leave`, `concede`, `confirms`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tableturn_client.cli.command import (
     seat_option,
     table_argument,
 )
+from tableturn_client.cli.commands.bots import CONFIRMATIONS
 from tableturn_client.cli.holding import seat_or_host
 from tableturn_client.cli.plain import plain
 from tableturn_client.cli.session import Session
@@ -155,6 +156,26 @@ async def concede_command(
             expect = 0 if request_id and expect is None else expect
         done = await table.concede(seat or 0, expected=expect, request_id=request_id)
     _tell(session, done, f"Seat {_number(table, seat)} is out of the game.")
+
+
+@command(
+    "confirms",
+    examples="tableturn confirms harbour panel\ntableturn confirms harbour either --seat 2",
+    token=True,
+)
+@table_argument
+@click.argument("who", type=click.Choice(list(CONFIRMATIONS)), metavar="WHO")
+@click.option("--seat", type=click.IntRange(1, 1000), metavar="N", help="Which seat [yours].")
+@request_id_option
+async def confirms_command(
+    session: Session, table_id: str, who: str, seat: int | None, request_id: str
+) -> None:
+    """Say WHO confirms the turns of a seat: its own device, a panel, or either."""
+    async with session.client() as client:
+        table = seat_or_host(session, client, table_id, seat)
+        done = await table.set_confirmation(CONFIRMATIONS[who], seat or 0, request_id=request_id)
+    told = {"device": "its device", "panel": "a panel", "either": "its device or a panel"}[who]
+    _tell(session, done, f"Seat {_number(table, seat)}: {told} confirms its turns.")
 
 
 async def _ask_to_concede(table: Table, seat: int | None) -> None:

@@ -1,0 +1,289 @@
+"""A virtual panel in a terminal: its lamps as blocks of light, the keyboard as its buttons."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TextIO
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.input import Input
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys as Special
+from prompt_toolkit.layout import FormattedTextControl, Layout, Window
+from prompt_toolkit.output import Output
+from rich.console import Console
+from rich.text import Text
+
+from tableturn_bridge.patterns import STEP
+from tableturn_bridge.protocol import ResetCause
+from tableturn_bridge.virtual.board import Fate
+from tableturn_bridge.virtual.keys import Do, Keys, Wish
+from tableturn_bridge.virtual.lights import BRIGHTEST
+from tableturn_bridge.virtual.port import LinkTaken
+from tableturn_bridge.virtual.pty import LONG_MS, Lamp, Pressed, VirtualPanel
+from tableturn_client.drawing.look import ASCII, Look, Signs
+from tableturn_client.drawing.words import clean, cut
+from tableturn_client.play.terminal import is_screen
+
+Status = Callable[[], list[str]]
+"""Lines below the lamps: the table, the connection, what happened last."""
+
+BLOCK = 7
+LIGHT = ("·", "░", "▒", "▓", "█")
+LIGHT_ASCII = (".", "-", "+", "=", "#")
+
+WORDS = {
+    "OFF": "not asked",
+    "TURN": "to move",
+    "STAGED": "a turn is staged: press to confirm",
+    "NEXT": "next",
+    "READY": "has confirmed",
+    "FREE": "free: press to take a seat",
+    "SEATED": "taken; hold to start the game",
+    "PAUSED": "paused",
+    "BETWEEN": "between two rounds",
+    "LOW": "to move, time runs out",
+    "WINNER": "has won",
+    "SERVICE_LOST": "the service can't be reached",
+    "ELSEWHERE": "can't be used here",
+    "LINK_LOST": "no bridge is heard",
+    "VERSION": "the bridge is of another version",
+    "PENDING": "waits for its answer",
+    "NO_ANSWER": "still no answer",
+    "REFUSED": "refused",
+    "STALE": "too late, it had passed",
+    "NOT_ARMED": "not asked now",
+    "HELD_LONG": "held: a long press",
+    "HELD_CHORD": "held, and a second one: undo",
+    "TEST": "lamp test",
+    "DARK": "no power",
+}
+"""What each sign means at the table."""
+
+FATES = {
+    Fate.ACCEPTED: "accepted",
+    Fate.STALE: "too late, what it was meant for had passed",
+    Fate.REJECTED: "refused",
+    Fate.NOT_ARMED: "not asked now",
+    Fate.DROPPED: "too many wait already",
+    Fate.LOST: "lost with the connection",
+}
+
+COLORS = {
+    "red": "color(160)",
+    "blue": "color(33)",
+    "green": "color(34)",
+    "yellow": "color(220)",
+    "white": "color(255)",
+    "black": "color(240)",
+    "purple": "color(129)",
+    "orange": "color(208)",
+}
+
+HELP = (
+    "1 to 6      press a button: confirm, or take a seat",
+    "q to y      hold the button of the digit above: pass, start",
+    "u, digit    hold it and press a second one: undo",
+    "m, M        the middle button, short and long: pause",
+    "n           pull the plug, or put it back",
+    "x           reset the board",
+    "Ctrl-C      end",
+)
+KEYS = "digits press, letters below them hold, ? shows all keys"
+
+
+def draw(
+    lamps: Sequence[Lamp],
+    status: Sequence[str],
+    *,
+    note: str = "",
+    help: bool = False,
+    width: int = 80,
+    signs: Signs | None = None,
+    color: bool = False,
+) -> str:
+    """Draw a panel: a row for each button, what the status says, and the keys.
+
+    A lamp is a block that is lit as brightly as it is now, the seat's colour as a word, and a
+    word for what the lamp says, so that none of it needs colours.
+    """
+    light = LIGHT_ASCII if signs is ASCII else LIGHT
+    lines = [_row(button, lamp, light, width) for button, lamp in enumerate(lamps, 1)]
+    lines.append(Text())
+    lines += [Text(cut(clean(line, 500), width)) for line in status]
+    if note:
+        lines.append(Text(cut(clean(note, 500), width), "bold"))
+    lines += [Text(cut(line, width), "dim") for line in (HELP if help else (KEYS,))]
+    file = io.StringIO()
+    console = Console(
+        file=file,
+        width=width,
+        color_system="256" if color else None,
+        force_terminal=color,
+    )
+    for line in lines:
+        console.print(line, soft_wrap=True, highlight=False)
+    return file.getvalue()
+
+
+def _row(button: int, lamp: Lamp, light: Sequence[str], width: int) -> Text:
+    """A button and its lamp."""
+    most = len(light) - 1
+    # A quarter of the light looks half as bright to an eye.
+    level = 0 if not lamp.level else max(1, round((lamp.level / BRIGHTEST) ** 0.5 * most))
+    word = lamp.color_word
+    style = COLORS.get(word, "default")
+    text = Text.assemble(
+        (f" {button}  ", "bold"),
+        (light[level] * BLOCK, style if level else "dim"),
+        (f"  {word:<7} ", style),
+        WORDS.get(lamp.sign, lamp.sign),
+    )
+    text.truncate(width)
+    return text
+
+
+# ---------------------------------------------------------------- the terminal
+
+
+async def show(
+    panel: VirtualPanel,
+    status: Status,
+    *,
+    input: Input | None = None,
+    output: Output | None = None,
+) -> None:
+    """Show a panel, and press its buttons with the keyboard, until somebody ends it with Ctrl-C.
+
+    Without a terminal, the drawing is written again whenever something else is to be seen, for
+    ever. What the panel does goes on all the same.
+    """
+    if input is None and not is_screen():
+        await _lines(panel, status, sys.stdout)
+        return
+    screen = _Screen(panel, status)
+    try:
+        await screen.application(input, output).run_async()
+    finally:
+        await screen.end()
+
+
+async def _lines(panel: VirtualPanel, status: Status, file: TextIO) -> None:
+    """Write the drawing whenever it says something else; the moving of a lamp is no news."""
+    before: object = None
+    while True:
+        lamps, lines = panel.lamps(), status()
+        news = [(lamp.sign, lamp.color) for lamp in lamps], lines
+        if news != before:
+            before = news
+            steady = [Lamp(0, lamp.color, lamp.sign, lamp.since) for lamp in lamps]
+            file.write(draw(steady, lines, signs=ASCII) + "\n")
+            file.flush()
+        await asyncio.sleep(4 * STEP / 1000)
+
+
+class _Screen:
+    """The drawing that moves, and the keys."""
+
+    def __init__(self, panel: VirtualPanel, status: Status) -> None:
+        self._panel = panel
+        self._status = status
+        self._keys = Keys(panel.board.make.buttons)
+        self._note = ""
+        self._help = False
+        self._doing: set[asyncio.Task[None]] = set()
+
+    def application(self, input: Input | None, output: Output | None) -> Application[None]:
+        """What prompt_toolkit runs."""
+        bindings = KeyBindings()
+        bindings.add(Special.Any)(self._key)
+        bindings.add("c-c")(lambda event: event.app.exit())
+        bindings.add("c-d")(lambda event: event.app.exit())
+        window = Window(FormattedTextControl(self._drawing, show_cursor=False))
+        return Application(
+            layout=Layout(window),
+            key_bindings=bindings,
+            refresh_interval=STEP / 1000,
+            input=input,
+            output=output,
+        )
+
+    def _drawing(self) -> ANSI:
+        console = Console()
+        look = Look.of(console)
+        return ANSI(
+            draw(
+                self._panel.lamps(),
+                self._status(),
+                note=self._keys.note or self._note,
+                help=self._help,
+                width=look.width - 1,
+                signs=look.signs,
+                color=not console.no_color,
+            )
+        )
+
+    def _key(self, event: KeyPressEvent) -> None:
+        """A key was typed."""
+        wish = self._keys.read(event.data)
+        if wish is None:
+            return
+        self._note = ""
+        if wish.do is Do.HELP:
+            self._help = not self._help
+        elif wish.do is Do.RESET:
+            self._panel.reset(ResetCause.EXTERNAL)
+            self._note = "the board is reset"
+        elif wish.do is Do.PLUG:
+            self._plug()
+        else:
+            task = asyncio.get_running_loop().create_task(self._press(wish))
+            self._doing.add(task)
+            task.add_done_callback(self._doing.discard)
+
+    def _plug(self) -> None:
+        """Pull the plug, or put it back."""
+        if self._panel.path:
+            self._panel.unplug()
+            self._note = "unplugged; n plugs it in again"
+            return
+        try:
+            self._note = f"plugged in at {self._panel.plug()}"
+        except LinkTaken as error:
+            self._note = str(error)
+
+    async def _press(self, wish: Wish) -> None:
+        """Do what a finger does, and note what becomes of it."""
+        what, press = self._finger(wish)
+        self._note = f"{what} ..."
+        try:
+            pressed = await press
+        except TimeoutError:
+            self._note = f"{what}: nothing came of it"
+            return
+        if pressed is not None:
+            self._note = f"{what}: {FATES[pressed.fate]}"
+
+    def _finger(self, wish: Wish) -> tuple[str, Coroutine[Any, Any, Pressed | None]]:
+        """What a wish is called, and how it is done."""
+        panel, button = self._panel, wish.button
+        if wish.do is Do.HOLD:
+            return f"button {button}, held", panel.hold(button, wait=True)
+        if wish.do is Do.UNDO:
+            second = 1 if button > 1 else 2
+            return f"button {button}, undo", panel.chord(button, second, wait=True)
+        if wish.do is Do.MASTER:
+            return "middle button", panel.master(wait=True)
+        if wish.do is Do.MASTER_LONG:
+            return "middle button, held", panel.master(LONG_MS, wait=True)
+        return f"button {button}", panel.press(button, wait=True)
+
+    async def end(self) -> None:
+        """Let go of all buttons."""
+        for task in self._doing:
+            task.cancel()
+        await asyncio.gather(*self._doing, return_exceptions=True)

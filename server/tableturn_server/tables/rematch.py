@@ -1,0 +1,127 @@
+"""The next table of the same people.
+
+Making it takes three steps, each of which may be repeated: make `next_table`, start it if
+nobody is missing (`is_full`), and note its id at the table that is over (`NoteRematch`). Its id
+follows from the old one, so whoever asks, and however often, there is one next table.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from hashlib import blake2b
+
+from msgspec.structs import replace
+
+from tableturn_server.rules import catalog
+from tableturn_server.tables import commands
+from tableturn_server.tables.change import Change
+from tableturn_server.tables.log import ChangeKind, LogEntry
+from tableturn_server.tables.making import check_table_id
+from tableturn_server.tables.refusals import Reason, Refused
+from tableturn_server.tables.rights import is_host, panels_of_token, unknown_token
+from tableturn_server.tables.state import Occupant, Seat, Status, Table, TableState
+
+_ID_BYTES = 10
+
+
+def next_table(
+    table: Table, by: commands.By, *, drawn_seed: bytes, now: int
+) -> tuple[Table, LogEntry]:
+    """The next table at its first revision, and its log entry.
+
+    It has the same game, options, components, seats, bots, panels and tokens, and a new secret
+    seed; a seat that was left is free. The table that is over stays as it is. If its
+    `next_table` is set, that table has been made already. `now` is in milliseconds since 1970.
+    Raises Refused with BAD_TOKEN, NOT_ALLOWED, NOT_STARTED or GAME_RUNNING.
+    """
+    check_rematch(table, by)
+    kind = catalog.GAMES[table.making.game]
+    making = replace(
+        table.making,
+        table_id=next_id(table),
+        rules_version=kind.rules_version,
+        seed=drawn_seed,
+        open_seed=False,
+        created=now,
+    )
+    count = len(table.seats)
+    made: Table = TableState(
+        making=making,
+        revision=1,
+        stamp=now,
+        status=Status.OPEN,
+        paused=False,
+        seats=tuple(map(_again, table.seats)),
+        asked_at=(0,) * count,
+        turned_at=0,
+        staged=((),) * count,
+        turns=0,
+        log_hash=b"",
+        takeback_asked=(),
+        open=None,
+        hidden=None,
+        panels=table.panels,
+    )
+    line = f"the next table of {kind.title} after {table.making.table_id}, for {count}, is made"
+    return made, LogEntry(revision=1, time=now, kind=ChangeKind.CREATE, lines=(line,))
+
+
+def _again(seat: Seat) -> Seat:
+    """Who sat on a seat sits there again, also who conceded; a seat that was left is free."""
+    if seat.occupant is Occupant.NOBODY:
+        return Seat(seat.color)
+    return replace(seat, dropped=False, since=1)
+
+
+def check_rematch(table: Table, by: commands.By) -> None:
+    """Raise Refused unless the game is over and the sender is one of those who were there."""
+    if not (is_host(table, by) or table.seats_of(by.token) or panels_of_token(table, by.token)):
+        raise unknown_token(table, by, "the token of a seat or of a panel, or the host's")
+    if table.status is Status.OPEN:
+        raise Refused(
+            Reason.NOT_STARTED, "the game has not started yet; a rematch follows when it is over"
+        )
+    if table.status is Status.RUNNING:
+        raise Refused(
+            Reason.GAME_RUNNING, "the game is still running; a rematch follows when it is over"
+        )
+
+
+def next_id(table: Table) -> str:
+    """The id of the next table: nobody can guess it who doesn't know the host's token.
+
+    A panel tells tables apart by a short tag of their id: the next one has another tag.
+    """
+    old = table.making.table_id
+    for attempt in range(1 << 8):
+        digest = blake2b(
+            f"{old} {attempt}".encode(), key=table.making.host, digest_size=_ID_BYTES
+        ).digest()
+        found = base64.b32encode(digest).decode().lower()
+        if table_tag(found) != table_tag(old):
+            return found
+    raise AssertionError("no id with another tag")  # pragma: no cover
+
+
+def table_tag(table_id: str) -> int:
+    """What a panel knows of a table's id: 16 bits."""
+    return binascii.crc_hqx(table_id.encode(), 0xFFFF)
+
+
+def note(table: Table, command: commands.NoteRematch, now: int) -> Change | None:
+    """Note the next table's id; what is noted stays."""
+    if not command.by.admin:
+        raise unknown_token(table, command.by, "the admin's token")
+    check_rematch(table, command.by)
+    check_table_id(command.next_table)
+    if table.next_table:
+        return None
+    after = replace(table, revision=table.revision + 1, stamp=now, next_table=command.next_table)
+    entry = LogEntry(
+        revision=after.revision,
+        time=now,
+        kind=ChangeKind.REMATCH,
+        lines=(f"the next table is {command.next_table}",),
+    )
+    return Change(after, entry)

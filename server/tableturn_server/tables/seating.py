@@ -1,0 +1,266 @@
+"""Seats: taken by a person or a bot, left, and the start of the game."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from tableturn_server.rules.game import BadOption
+from tableturn_server.tables import commands
+from tableturn_server.tables.change import Change
+from tableturn_server.tables.facts import free_seats, is_full, name_of, with_value
+from tableturn_server.tables.log import ChangeKind, LogEntry, first_hash
+from tableturn_server.tables.making import NAME_LENGTH, check_token, clean_text
+from tableturn_server.tables.panels import without
+from tableturn_server.tables.refusals import Reason, Refused
+from tableturn_server.tables.rights import (
+    check_host,
+    check_not_over,
+    check_occupant,
+    check_seat,
+    panels_of_token,
+    seat_of_owner_or_host,
+)
+from tableturn_server.tables.state import (
+    Confirmation,
+    Occupant,
+    Seat,
+    Status,
+    Table,
+    game_of,
+)
+
+_BOT_NAME_LENGTH = 30
+_CONFIRMED = {
+    Confirmation.DEVICE: "on a device of its own",
+    Confirmation.PANEL: "at the panel",
+    Confirmation.EITHER: "on a device of its own or at the panel",
+}
+
+# -- sitting down --------------------------------------------------------------------------
+
+
+def take_seat(table: Table, command: commands.TakeSeat, now: int) -> Change:
+    """Give a free seat to a token; the game starts if that was the last one."""
+    name = clean_text(command.name, "name", NAME_LENGTH)
+    check_token(command.token, "token_sha256")
+    check_not_over(table)
+    number = _free_seat(table, command.seat)
+    seat = replace(
+        table.seat(number),
+        name=name,
+        occupant=Occupant.PERSON,
+        token=command.token,
+        confirmation=command.confirmation,
+        at_panel=bool(panels_of_token(table, command.token)),
+    )
+    _check_can_confirm(seat, number)
+    return seated(table, number, seat, name, now)
+
+
+def seat_bot(table: Table, command: commands.SeatBot, now: int) -> Change:
+    """Give a free seat to a bot. What had been staged there is undone: a bot begins anew."""
+    check_host(table, command.by, "seat a bot")
+    bot = clean_text(command.bot, "bot", _BOT_NAME_LENGTH)
+    name = clean_text(command.name, "name", NAME_LENGTH, empty=True)
+    check_not_over(table)
+    number = _free_seat(table, command.seat)
+    seat = replace(
+        table.seat(number),
+        name=name or f"{bot[0].upper()}{bot[1:]} {number}",
+        occupant=Occupant.BOT,
+        bot=bot,
+        confirmation=command.confirmation,
+    )
+    cleared = replace(table, staged=with_value(table.staged, number, ()))
+    return seated(cleared, number, seat, f"{seat.name} (bot: {bot})", now)
+
+
+def _free_seat(table: Table, wanted: int) -> int:
+    """The free seat that is wanted, or the first one (0)."""
+    free = free_seats(table)
+    check_seat(table, wanted)
+    if wanted and wanted not in free:
+        others = f"free seats: {', '.join(map(str, free))}" if free else "no seat is free"
+        raise Refused(Reason.SEAT_TAKEN, f"seat {wanted} is taken; {others}")
+    if not free:
+        raise Refused(Reason.TABLE_FULL, "every seat of this table is taken")
+    return wanted or free[0]
+
+
+def seated(table: Table, number: int, seat: Seat, who: str, now: int) -> Change:
+    """Somebody sits on a seat from now on; the game starts if that is wanted when all do."""
+    revision = table.revision + 1
+    after = replace(
+        table,
+        revision=revision,
+        stamp=now,
+        seats=with_value(table.seats, number, replace(seat, since=revision)),
+        # Whoever sits down is asked anew: what was sent for the seat before doesn't count (S15).
+        asked_at=with_value(table.asked_at, number, revision),
+    )
+    entry = LogEntry(
+        revision=revision,
+        time=now,
+        kind=ChangeKind.TAKE_SEAT,
+        seat=number,
+        lines=(f"{who} takes seat {number} ({seat.color})",),
+    )
+    if after.status is Status.OPEN and is_full(after) and after.making.start_when_full:
+        started, events = _started(after)
+        entry = replace(entry, lines=(*entry.lines, "the game starts", *events))
+        return Change(started, entry, number, snapshot=True)
+    return Change(after, entry, number)
+
+
+def _check_can_confirm(seat: Seat, number: int) -> None:
+    """Raise Refused where nobody could confirm a seat's turns."""
+    if seat.at_panel and seat.confirmation is Confirmation.DEVICE:
+        raise Refused(
+            Reason.NOT_ALLOWED,
+            f"seat {number} is taken at a panel and has no device of its own to confirm on",
+        )
+
+
+def set_confirmation(table: Table, command: commands.SetConfirmation, now: int) -> Change | None:
+    """Change who confirms a seat's turns.
+
+    What a bot has staged for the panel to confirm is undone: it takes the turn anew.
+    """
+    number = seat_of_owner_or_host(table, command.by, command.seat)
+    check_not_over(table)
+    seat = table.seat(number)
+    if seat.occupant is Occupant.NOBODY:
+        raise Refused(Reason.BAD_FIELD, f"nobody sits on seat {number}", field="seat")
+    if seat.confirmation is command.confirmation:
+        return None
+    changed = replace(seat, confirmation=command.confirmation)
+    _check_can_confirm(changed, number)
+    revision = table.revision + 1
+    after = replace(
+        table, revision=revision, stamp=now, seats=with_value(table.seats, number, changed)
+    )
+    if seat.bot and table.staged[number - 1]:
+        after = replace(
+            after,
+            staged=with_value(table.staged, number, ()),
+            asked_at=with_value(table.asked_at, number, revision),
+        )
+    entry = LogEntry(
+        revision=revision,
+        time=now,
+        kind=ChangeKind.CONFIRMATION,
+        seat=number,
+        lines=(f"{name_of(table, number)} confirms {_CONFIRMED[command.confirmation]}",),
+    )
+    return Change(after, entry, number)
+
+
+# -- getting up ----------------------------------------------------------------------------
+
+
+def leave_seat(table: Table, command: commands.LeaveSeat, now: int) -> Change:
+    """Free a seat; its token loses it. What it has staged stays.
+
+    Before the start, the button by whose press it was taken is free too.
+    """
+    number = seat_of_owner_or_host(table, command.by, command.seat)
+    check_not_over(table)
+    check_occupant(table, number, command.expected_revision)
+    seat = table.seat(number)
+    if seat.occupant is Occupant.NOBODY:
+        raise Refused(Reason.BAD_FIELD, f"nobody sits on seat {number}", field="seat")
+    name = "" if table.status is Status.OPEN else seat.name
+    revision = table.revision + 1
+    free = Seat(seat.color, name, dropped=seat.dropped, since=revision)
+    after = replace(
+        table,
+        revision=revision,
+        stamp=now,
+        seats=with_value(table.seats, number, free),
+        takeback_asked=tuple(n for n in table.takeback_asked if n != number),
+    )
+    if seat.at_panel and table.status is Status.OPEN:
+        after = replace(after, panels=without(table.panels, lambda n: n == number))
+    entry = LogEntry(
+        revision=after.revision,
+        time=now,
+        kind=ChangeKind.LEAVE_SEAT,
+        seat=number,
+        lines=(f"{seat.name} leaves seat {number} ({seat.color})",),
+    )
+    return Change(after, entry, number)
+
+
+# -- the start -----------------------------------------------------------------------------
+
+
+def start(table: Table, command: commands.Start, now: int) -> Change:
+    """Start the game."""
+    check_host(table, command.by, "start the game")
+    if table.status is not Status.OPEN:
+        raise Refused(Reason.ALREADY_STARTED, "the game has started already")
+    return starting(table, now, without_free_seats=command.without_free_seats)
+
+
+def starting(table: Table, now: int, *, number: int = 0, without_free_seats: bool) -> Change:
+    """The game starts, because the host or a seat (`number`) wants it."""
+    free = free_seats(table)
+    seats = ", ".join(map(str, free))
+    if free and not without_free_seats:
+        raise Refused(
+            Reason.NOT_STARTED, f"seats are still free: {seats}; they must be taken first"
+        )
+    line = f"the game starts without seats {seats}" if free else "the game starts"
+    reduced = _without_last_seats(table, free) if free else table
+    started, events = _started(replace(reduced, revision=table.revision + 1, stamp=now))
+    entry = LogEntry(
+        revision=started.revision,
+        time=now,
+        kind=ChangeKind.START,
+        seat=number,
+        lines=(line, *events),
+    )
+    return Change(started, entry, number, snapshot=True)
+
+
+def _without_last_seats(table: Table, free: tuple[int, ...]) -> Table:
+    """The table with its free seats taken away. Raises Refused where it isn't playable then."""
+    left = len(table.seats) - len(free)
+    if free != tuple(range(left + 1, len(table.seats) + 1)):
+        raise Refused(
+            Reason.NOT_STARTED,
+            f"only the last seats can be left out, and free are: {', '.join(map(str, free))}; "
+            "those who sit behind them must take the first ones",
+        )
+    reduced = replace(
+        table,
+        making=replace(table.making, seats=left),
+        seats=table.seats[:left],
+        asked_at=table.asked_at[:left],
+        staged=table.staged[:left],
+        panels=without(table.panels, lambda n: n > left),
+    )
+    try:
+        game_of(reduced)
+    except BadOption as error:
+        raise Refused(
+            Reason.NOT_STARTED, f"the game can't be played without the free seats: {error}"
+        ) from error
+    return reduced
+
+
+def _started(table: Table) -> tuple[Table, tuple[str, ...]]:
+    """The table with its game set up, at the revision it has, and what was turned up."""
+    making = table.making
+    resolved = game_of(table).setup(making.seed)
+    started = replace(
+        table,
+        status=Status.RUNNING,
+        asked_at=(table.revision,) * len(table.seats),
+        turned_at=table.revision,
+        paused_at=table.revision,
+        log_hash=first_hash(making.game, making.seats),
+        open=resolved.open,
+        hidden=resolved.hidden,
+    )
+    return started, resolved.events

@@ -1,0 +1,456 @@
+"""The panel's program in virtual time: greeting, events, link, resets."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from tableturn_bridge import frames
+from tableturn_bridge.patterns import SHAPES, Pattern, lamp
+from tableturn_bridge.protocol import (
+    NO_BUTTON,
+    Hello,
+    HelloRequest,
+    Message,
+    Ping,
+    Pong,
+    ResetCause,
+    Result,
+    SetUid,
+    State,
+)
+from tableturn_bridge.virtual.board import Board, Make
+
+from .play import SESSION, Bench, Host, all_armed, red_to_move, together
+
+
+def hello(bench: Bench) -> Hello:
+    (message,) = bench.messages()
+    assert isinstance(message, Hello)
+    return message
+
+
+# ---------------------------------------------------------------- greeting
+
+
+def test_it_says_hello_at_its_start_without_a_session() -> None:
+    said = hello(Bench(Make(buttons=5, major=2, minor=3, build=4), uid=9))
+    assert (said.session, said.uid, said.buttons, said.major, said.minor) == (0, 9, 5, 2, 3)
+    assert said.reset_cause == ResetCause.POWER_ON
+
+
+def test_it_adopts_a_session_only_when_it_has_none() -> None:
+    bench = Bench()
+    bench.messages()
+    bench.greet(5)
+    assert hello(bench).session == 5
+    bench.greet(6)
+    assert hello(bench).session == 5
+    bench.start(ResetCause.WATCHDOG)
+    assert hello(bench).session == 0
+    bench.greet(6)
+    assert hello(bench).session == 6
+
+
+@pytest.mark.case("H4")
+def test_it_shows_no_picture_and_arms_nothing_before_it_has_a_session() -> None:
+    """After a reset, the host's next picture may come before its greeting."""
+    bench = Bench()
+    bench.shows()
+    bench.wait(400)
+    assert set(bench.signs()) == {"LINK_LOST"}
+    bench.messages()
+    bench.press(0)
+    assert bench.events() == []
+
+
+def test_its_number_lasts_and_is_taken_once() -> None:
+    bench = Bench(uid=0)
+    bench.tell(SetUid(11))
+    bench.tell(SetUid(12))
+    bench.start(ResetCause.POWER_ON)
+    said = bench.messages()[-1]
+    assert isinstance(said, Hello)
+    assert said.uid == bench.board.uid == 11
+
+
+@pytest.mark.case("H5")
+@pytest.mark.parametrize("span", [(1, 1), (3, 9)])
+def test_without_a_common_version_it_says_its_own_and_shows_it(span: tuple[int, int]) -> None:
+    bench = Bench(Make(protocol=2))
+    bench.messages()
+    bench.tell(HelloRequest(*span, SESSION))
+    said = hello(bench)
+    assert (said.protocol, said.session) == (2, 0)
+    bench.shows()
+    bench.wait(5000)
+    assert set(bench.signs()) == {"VERSION"}
+    bench.tell(HelloRequest(1, 2, SESSION))
+    bench.shows()
+    assert bench.sign(0) == "TURN"
+
+
+def test_a_host_of_another_version_can_arm_nothing() -> None:
+    """Also on a panel that has a session, from a host that was there before."""
+    bench = Bench()
+    bench.plays()
+    bench.tell(HelloRequest(2, 3, SESSION))
+    bench.shows()
+    bench.messages()
+    bench.press(0)
+    bench.press(NO_BUTTON)
+    assert bench.events() == []
+
+
+def test_a_ping_is_answered_with_what_it_shows() -> None:
+    bench = Bench()
+    bench.plays()
+    bench.raw(b"\0\x05abcd\0")
+    bench.press(0)
+    bench.messages()
+    bench.tell(Ping(300))
+    (pong,) = bench.messages()
+    assert isinstance(pong, Pong)
+    assert (pong.token, pong.revision, pong.session, pong.queue) == (300, 57, SESSION, 1)
+    assert (pong.uptime, pong.crc_errors, pong.dropped) == (bench.now, 1, 0)
+
+
+def test_it_lets_go_of_what_it_does_not_know() -> None:
+    bench = Bench()
+    bench.plays()
+    bench.messages()
+    grown = red_to_move.body() + b"something new"
+    bench.raw(frames.enclose(State.CODE, 1, grown[:10]))
+    bench.raw(frames.enclose(0x44, 2, b""))
+    bench.raw(frames.encode(Pong(1, 2, 3, 4, 5, 6, 7, 8), 3))
+    assert bench.signs()[0] == "TURN"
+    bench.raw(frames.enclose(State.CODE, 4, replace(red_to_move, revision=99).body() + b"new"))
+    assert bench.board.picture == replace(red_to_move, revision=99)
+    assert bench.messages() == []
+
+
+# ---------------------------------------------------------------- events
+
+
+def test_an_event_is_sent_again_at_its_times_until_it_is_answered() -> None:
+    bench = Bench()
+    bench.plays()
+    bench.press(0)
+    start = bench.now
+    bench.quietly(120 + 240 + 480 + 960 + 960 + 100)
+    times = [time - start for time in bench.event_times()]
+    assert times == [0, 120, 360, 840, 1800, 2760]
+    events = bench.events()
+    assert [event.tries for event in events] == [0, 1, 2, 3, 4, 5]
+    assert [event.age for event in events] == [60 + int(time) for time in times]
+    bench.ack(1, Result.ACCEPTED)
+    bench.quietly(3000)
+    assert bench.events() == []
+    assert bench.fates() == ["ACCEPTED"]
+
+
+def test_seen_stretches_the_times_to_a_second_and_ends_nothing() -> None:
+    bench = Bench()
+    bench.plays()
+    bench.press(0)
+    bench.wait(20)
+    bench.ack(1, Result.SEEN)
+    start = bench.now
+    bench.sent.clear()
+    bench.quietly(3500)
+    assert [time - start for time in bench.event_times()] == [1000, 2000, 3000]
+    assert bench.fates() == []
+
+
+def test_each_event_has_its_own_times() -> None:
+    bench = Bench()
+    bench.plays(all_armed)
+    bench.press(0)
+    start = bench.now
+    bench.wait(32)
+    bench.press(1)
+    bench.wait(250)
+    assert [time - start for time in bench.event_times()] == [0, 100, 120, 220]
+    assert [event.number for event in bench.events()] == [1, 2, 1, 2]
+
+
+def test_answers_of_other_sessions_and_to_other_numbers_are_nothing() -> None:
+    bench = Bench()
+    bench.plays()
+    bench.press(0)
+    bench.ack(1, Result.ACCEPTED, session=SESSION + 1)
+    bench.ack(2, Result.ACCEPTED)
+    bench.ack(1, Result(0))
+    bench.raw(frames.enclose(4, 0, b"\x01\x00\x77" + SESSION.to_bytes(4, "little")))
+    assert bench.board.waiting == 1
+    assert bench.fates() == []
+
+
+def test_a_fifth_event_finds_no_room_and_is_counted() -> None:
+    bench = Bench(Make(buttons=6))
+    bench.plays(replace(all_armed, armed=0b111111))
+    for button in range(6):
+        bench.press(button)
+    assert bench.board.waiting == 4
+    assert bench.board.dropped == 2
+    assert bench.fates() == ["DROPPED", "DROPPED"]
+    assert {event.number for event in bench.events()} == {1, 2, 3, 4}
+    bench.ack(2, Result.ACCEPTED)
+    bench.press(4)
+    assert [event.number for event in bench.events() if event.button == 4] == [5]
+
+
+@pytest.mark.parametrize(
+    ("result", "sign", "flashes"),
+    [(Result.REJECTED, "REFUSED", 3), (Result.STALE, "STALE", 2), (Result.ACCEPTED, "TURN", 1)],
+)
+def test_the_lamp_waits_and_then_tells_the_answer(result: Result, sign: str, flashes: int) -> None:
+    bench = Bench()
+    bench.plays()
+    bench.press(0)
+    assert bench.sign(0) == "PENDING"
+    bench.wait(30)
+    bench.ack(1, result)
+    assert bench.sign(0) == sign
+    lit = bench.watch(0, 1)
+    assert len([part for part in lit.split(".") if part]) == flashes
+    assert bench.sign(0) == "TURN"
+
+
+def test_without_an_answer_the_lamp_says_so_after_3_seconds() -> None:
+    bench = Bench()
+    bench.plays()
+    bench.press(0)
+    bench.quietly(2999)
+    assert bench.sign(0) == "PENDING"
+    bench.wait(1)
+    assert bench.sign(0) == "NO_ANSWER"
+    bench.ack(1, Result.ACCEPTED)
+    assert bench.sign(0) == "TURN"
+
+
+def test_all_lamps_answer_for_the_button_that_has_none() -> None:
+    bench = Bench()
+    bench.plays()
+    bench.press(NO_BUTTON)
+    assert set(bench.signs()) == {"PENDING"}
+    bench.ack(1, Result.REJECTED)
+    assert set(bench.signs()) == {"REFUSED"}
+
+
+def test_age_stops_at_its_largest_value() -> None:
+    bench = Bench()
+    bench.plays()
+    bench.press(0)
+    for _ in range(70):
+        bench.ack(1, Result.SEEN)
+        bench.quietly(1000)
+    assert bench.events()[-1].age == 0xFFFF
+
+
+# ---------------------------------------------------------------- link
+
+
+def test_without_a_good_frame_for_2_seconds_nothing_counts_any_more() -> None:
+    bench = Bench()
+    bench.plays()
+    bench.shows()
+    bench.press(0)
+    bench.wait(1931)
+    assert bench.sign(0) == "PENDING"
+    bench.raw(b"\0garbage\0")
+    bench.wait(1)
+    assert set(bench.signs()) == {"LINK_LOST"}
+    assert bench.board.waiting == 0
+    assert bench.fates() == ["LOST"]
+    bench.messages()
+    bench.press(0)
+    bench.press(NO_BUTTON)
+    bench.wait(5000)
+    assert bench.events() == []
+
+
+@pytest.mark.case("H8")
+def test_no_event_of_before_is_sent_when_the_link_is_back() -> None:
+    bench = Bench()
+    bench.plays()
+    bench.press(0)
+    bench.down(0)
+    bench.wait(3000)
+    bench.messages()
+    bench.greet(SESSION + 1)
+    assert hello(bench).session == SESSION  # no reset: the session lasts
+    bench.shows()
+    bench.up(0)
+    bench.quietly(3000)
+    assert bench.events() == []
+    bench.press(0)
+    assert [event.number for event in bench.events()] == [2]
+
+
+def test_any_good_frame_is_a_sign_of_life() -> None:
+    bench = Bench()
+    bench.plays()
+    for _ in range(5):
+        bench.wait(1500)
+        bench.raw(frames.enclose(0x44, 0, b""))
+    assert bench.sign(0) == "TURN"
+
+
+# ---------------------------------------------------------------- resets
+
+
+@pytest.mark.parametrize("cause", ResetCause)
+def test_a_reset_loses_all_but_the_number(cause: ResetCause) -> None:
+    bench = Bench(uid=9)
+    bench.plays()
+    bench.press(0)
+    bench.messages()
+    bench.start(cause)
+    said = hello(bench)
+    assert (said.uid, said.session, said.reset_cause) == (9, 0, cause)
+    assert bench.fates() == ["LOST"]
+    bench.plays()
+    bench.messages()
+    bench.quietly(2000)
+    assert bench.events() == []
+    bench.press(0)
+    assert [event.number for event in bench.events()] == [1]
+
+
+def test_without_power_it_is_dark_and_silent() -> None:
+    bench = Bench(start=False)
+    bench.greet()
+    bench.press(0)
+    assert bench.messages() == []
+    assert bench.board.next_time() is None
+    assert bench.board.lamps(bench.now) == ((0, 0),) * 4
+    bench.start()
+    bench.plays()
+    bench.messages()
+    bench.board.power_off(bench.now)
+    bench.wait(3000)
+    assert bench.messages() == []
+    assert set(bench.signs()) == {"DARK"}
+
+
+def test_what_was_not_sent_yet_is_lost_with_the_power() -> None:
+    board = Board()
+    board.power_on(ResetCause.POWER_ON, 0)
+    board.power_off(1)
+    assert board.take_output() == b""
+
+
+def test_all_lamps_are_tested_at_the_start() -> None:
+    bench = Bench()
+    bench.greet()
+    bench.shows()
+    assert bench.board.lamps(0) == ((255, 0),) * 4
+    bench.wait(256)
+    assert bench.sign(0) == "TURN"
+
+
+# ---------------------------------------------------------------- lamps
+
+
+def levels_of(pattern: Pattern) -> tuple[int, ...]:
+    """How bright a lamp is in each step of two runs of a pattern."""
+    shown = replace(red_to_move, lamps=(lamp(pattern, 3),) * 6)
+    bench = Bench()
+    bench.greet()
+    bench.shows(shown)
+    bench.quietly(2048, shown)
+    levels = []
+    for _ in range(32):
+        levels.append(bench.board.lamps(bench.now)[0][0])
+        bench.quietly(64, shown)
+        bench.shows(shown)
+    return tuple(levels)
+
+
+def test_all_sixteen_patterns_differ_without_colours() -> None:
+    levels = {pattern: levels_of(pattern) for pattern in Pattern}
+    assert len(set(levels.values())) == len(Pattern) == len(SHAPES) == 16
+    assert levels[Pattern.TURN] == (255,) * 32
+    assert levels[Pattern.NEXT] == (63,) * 32
+    assert levels[Pattern.LOW] == ((255,) * 4 + (0,) * 4) * 4
+    swells = levels[Pattern.PAUSED]
+    assert swells[15:17] == (255, 255)
+    assert swells[0] == swells[31] == 15
+    assert list(swells[:16]) == sorted(set(swells))
+    assert max(levels[Pattern.BETWEEN]) == 63
+
+
+def test_what_runs_in_one_pattern_runs_in_step() -> None:
+    bench = Bench()
+    bench.plays(
+        replace(red_to_move, lamps=(lamp(Pattern.LOW, 1), lamp(Pattern.LOW, 2), 0, 0, 0, 0))
+    )
+    for _ in range(40):
+        first, second, *_ = bench.board.lamps(bench.now)
+        assert first[0] == second[0]
+        bench.wait(37)
+
+
+def test_brightness_holds_for_all_patterns() -> None:
+    bench = Bench()
+    bench.plays(replace(red_to_move, brightness=40))
+    assert [level for level, _ in bench.board.lamps(bench.now)] == [40, 10, 0, 0]
+
+
+# ---------------------------------------------------------------- a bad line
+
+
+def presses_on_a_bad_line(noise: float, seed: int, presses: int) -> tuple[Host, list[str]]:
+    """So many presses by four people, one after the other."""
+    board = Board(Make(), uid=9)
+    host = Host(board, noise, seed)
+    board.power_on(ResetCause.POWER_ON, 0)
+    now = 0.0
+    while board.picture is None:
+        now = together(board, host, now, now + 50)
+    fates: list[str] = []
+    for number in range(presses):
+        board.edge(number % 4, True, now)
+        now = together(board, host, now, now + 60)
+        board.edge(number % 4, False, now)
+        while len(fates) == number:
+            now = together(board, host, now, now + 10)
+            fates += [outcome.fate.name for outcome in board.take_outcomes()]
+    return host, fates
+
+
+@pytest.mark.parametrize(("noise", "seed"), [(0.0, 0), (0.002, 1), (0.01, 2), (0.01, 3)])
+def test_250_of_250_presses_arrive_exactly_once(noise: float, seed: int) -> None:
+    host, fates = presses_on_a_bad_line(noise, seed, 250)
+    assert fates == ["ACCEPTED"] * 250
+    assert host.accepted == [(host.accepted[0][0], number) for number in range(1, 251)]
+
+
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    first, _ = presses_on_a_bad_line(0.01, 5, 60)
+    second, _ = presses_on_a_bad_line(0.01, 5, 60)
+    other, _ = presses_on_a_bad_line(0.01, 6, 60)
+    assert first.transcript == second.transcript
+    assert first.transcript != other.transcript
+
+
+def test_garbage_of_any_kind_changes_nothing() -> None:
+    draw = random.Random(7)
+    bench = Bench()
+    bench.plays()
+    bench.messages()
+    for _ in range(1000):
+        bench.raw(draw.randbytes(draw.randrange(1, 60)))
+        bench.shows()
+    assert bench.board.picture == red_to_move
+    messages: list[Message] = bench.messages()
+    assert messages == []
+
+
+@pytest.mark.parametrize(
+    "values", [{"buttons": 1}, {"buttons": 7}, {"protocol": 256}, {"major": -1}]
+)
+def test_a_board_that_can_not_be(values: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=next(iter(values))):
+        Make(**values)  # type: ignore[arg-type]

@@ -1,0 +1,207 @@
+"""The virtual panel as a process of its own, and the socket that presses its buttons."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tableturn_bridge.virtual.control import COMMANDS, SocketTaken, carry_out, listening
+from tableturn_bridge.virtual.pty import VirtualPanel
+from tableturn_bridge.virtual.remote import ControlError, PanelProcess, RemotePanel
+
+from .play import exists
+from .test_pty import host_at
+
+COMMAND = [sys.executable, "-m", "tableturn_bridge.virtual"]
+
+
+def nothing_in(folder: Path) -> bool:
+    return not list(folder.iterdir())
+
+
+async def test_a_host_and_a_finger_in_other_processes(tmp_path: Path) -> None:
+    async with PanelProcess(tmp_path, buttons=3, uid=9) as panel:
+        async with host_at(str(panel.link)) as host:
+            await panel.wait_lamp(1, ["TURN"])
+            before = time.monotonic() * 1000
+            told = await panel.press(1, bounce=True, wait=True)
+            after = time.monotonic() * 1000
+            assert (told["fate"], told["kind"]) == ("ACCEPTED", "PRESS")
+            assert before <= told["released_at"] <= told["acked_at"] <= after
+            again = await panel.wait_lamp(1, ["TURN"], after=told["released_at"])
+            assert told["released_at"] <= again["since"] <= after
+            assert (await panel.hold(2, wait=True))["kind"] == "LONG"
+            assert (await panel.chord(2, 1, wait=True))["kind"] == "CHORD"
+            assert (await panel.master(wait=True))["kind"] == "MASTER"
+            assert [event.kind for event in host.events] == [1, 2, 3, 4]
+            state = await panel.state()
+            assert state["armed"] == [1, 2, 3]
+            assert (state["revision"], state["session"], state["uid"]) == (61, 5, 9)
+            assert state["open"]
+
+            await panel.reset("watchdog")
+            await panel.wait_lamp(1, ["TURN"])
+            await panel.noise(0.5)
+            await panel.noise(0)
+            log = await panel.log()
+            assert log["resets"] == {"POWER_ON": 1, "EXTERNAL": 1, "WATCHDOG": 1}
+            assert log["fates"] == {"ACCEPTED": 4}
+
+        await panel.unplug()
+        assert not exists(panel.link)
+        assert {lamp["sign"] for lamp in await panel.lamps()} == {"DARK"}
+        assert await panel.plug(tmp_path / "other") == str(tmp_path / "other")
+    assert panel.process is not None
+    assert panel.process.returncode == 0
+    assert nothing_in(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (b"", "a JSON object"),
+        (b"{", "a JSON object"),
+        (b"[1]", "a JSON object"),
+        (b"\xff\xfe", "a JSON object"),
+        (b"{}", "do must be one of press, hold"),
+        (b'{"do": 3}', "do must be a text"),
+        (b'{"do": "fly"}', "do must be one of"),
+        (b'{"do": "press"}', "button must be a number"),
+        (b'{"do": "press", "button": 9}', "has no button 9"),
+        (b'{"do": "press", "button": true}', "button must be a number"),
+        (b'{"do": "press", "button": 1.5}', "button must be a whole number"),
+        (b'{"do": "press", "button": 1, "ms": -1}', "ms must be a number"),
+        (b'{"do": "press", "button": 1, "ms": NaN}', "ms must be a number"),
+        (b'{"do": "press", "button": 1, "bounce": "yes"}', "bounce must be true or false"),
+        (b'{"do": "press", "button": 1, "ms": 1, "wait": true, "timeout": 0.05}', "in time"),
+        (b'{"do": "chord", "button": 1, "second": 1}', "two different buttons"),
+        (b'{"do": "reset", "cause": "boredom"}', "cause must be one of"),
+        (b'{"do": "noise", "share": 2}', "noise is a share"),
+        (b'{"do": "wait_lamp", "button": 1, "signs": "TURN"}', "signs must be a list"),
+        (b'{"do": "wait_lamp", "button": 1, "signs": ["TURN"], "timeout": 0.05}', "in time"),
+        (b'{"do": "wait_lamp", "button": 7, "signs": ["TURN"]}', "has no lamp"),
+    ],
+)
+async def test_a_request_that_can_not_be_carried_out(line: bytes, sentence: str) -> None:
+    async with VirtualPanel(2) as panel:
+        answer = await carry_out(panel, line)
+        assert answer["ok"] is False
+        assert sentence in answer["error"]
+
+
+async def test_a_name_that_can_not_be_used_is_said_and_the_old_one_stays(tmp_path: Path) -> None:
+    async with VirtualPanel(2, link=tmp_path / "panel") as panel:
+        panel.unplug()
+        answer = await carry_out(panel, b'{"do": "plug", "link": "/no/such/folder"}')
+        assert "can't lead to the port" in answer["error"]
+        assert panel.plug() == str(tmp_path / "panel")
+
+
+async def test_every_command_is_known_to_the_client() -> None:
+    calls = {name for name in vars(RemotePanel) if not name.startswith("_")}
+    assert set(COMMANDS) - {"down", "up"} <= calls
+
+
+async def test_connections_are_served_side_by_side(tmp_path: Path) -> None:
+    async with VirtualPanel(2) as panel, listening(panel, tmp_path / "control"):
+        remote = RemotePanel(tmp_path / "control")
+        waiting = asyncio.create_task(remote.wait_lamp(1, ["DARK"]))
+        await remote.unplug()
+        assert (await waiting)["sign"] == "DARK"
+        reader, writer = await asyncio.open_unix_connection(tmp_path / "control")
+        writer.write(b'{"do": "state"}\n{"do": "x"}\n{"do": "log"}\n')
+        answers: list[dict[str, Any]] = [json.loads(await reader.readline()) for _ in range(3)]
+        assert [answer["ok"] for answer in answers] == [True, False, True]
+        writer.write(b"x" * 100_000 + b"\n")
+        assert "at most" in json.loads(await reader.readline())["error"]
+        assert await reader.read() == b""
+        writer.close()
+        # Somebody who waits when the panel ends doesn't keep it.
+        last = asyncio.create_task(remote.wait_lamp(1, ["TURN"]))
+        await remote.state()
+    with pytest.raises(ControlError, match="has ended"):
+        await last
+    with pytest.raises(ControlError, match="no virtual panel listens"):
+        await remote.state()
+
+
+async def test_a_socket_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "control"
+    async with VirtualPanel(2) as panel:
+        path.write_text("mine")
+        with pytest.raises(SocketTaken, match="is a file already"):
+            async with listening(panel, path):
+                pass
+        assert path.read_text() == "mine"
+        path.unlink()
+        async with listening(panel, path):
+            with pytest.raises(SocketTaken, match="another virtual panel"):
+                async with listening(panel, path):
+                    pass
+            await RemotePanel(path).state()
+        with pytest.raises(SocketTaken, match="can't be a socket"):
+            async with listening(panel, tmp_path / ("x" * 200)):
+                pass
+
+
+async def test_a_socket_that_was_left_behind_is_taken_over(tmp_path: Path) -> None:
+    first = PanelProcess(tmp_path)
+    async with first:
+        assert first.process is not None
+        first.process.kill()
+        await first.process.wait()
+        assert first.control.exists()
+    async with PanelProcess(tmp_path) as second:
+        await second.state()
+    assert nothing_in(tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_and_leaves_nothing_behind(number: int, tmp_path: Path) -> None:
+    with started(tmp_path, stdin=subprocess.DEVNULL) as process:
+        process.send_signal(number)
+        assert process.wait(20) == 0
+    assert nothing_in(tmp_path)
+
+
+def test_it_ends_with_whoever_started_it(tmp_path: Path) -> None:
+    with started(tmp_path, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(20) == 0
+    assert nothing_in(tmp_path)
+
+
+def started(folder: Path, stdin: int) -> subprocess.Popen[bytes]:
+    arguments = [f"--link={folder / 'panel'}", f"--control={folder / 'control'}"]
+    process = subprocess.Popen([*COMMAND, *arguments], stdin=stdin, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == f"{folder / 'panel'}\n".encode()
+    return process
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--link={}/file"], "is a file already"),
+        (["--link={}/no/panel"], "can't lead to the port"),
+        (["--control={}/file"], "is a file already"),
+        (["--buttons=9"], "2<=x<=6"),
+        (["--noise=3"], "0<=x<=1"),
+    ],
+)
+def test_bad_arguments_are_a_sentence(arguments: list[str], sentence: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    filled = [argument.format(tmp_path) for argument in arguments]
+    ended = subprocess.run(
+        [*COMMAND, *filled], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert ended.returncode in (1, 2)
+    assert sentence in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -1,0 +1,193 @@
+"""The drawing of a virtual panel, its keys, and both together without a real terminal.
+
+The golden files are made by `UPDATE_DRAWINGS=1 pytest tests/bridge/virtual/test_screen.py`.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.input.base import PipeInput
+from prompt_toolkit.output import DummyOutput
+from rich.cells import cell_len
+
+from tableturn_bridge.patterns import Pattern
+from tableturn_bridge.virtual import lights
+from tableturn_bridge.virtual.board import Fate
+from tableturn_bridge.virtual.keys import Do, Keys, Wish
+from tableturn_bridge.virtual.pty import Lamp, VirtualPanel
+from tableturn_bridge.virtual.screen import FATES, WORDS, draw, show
+from tableturn_client.drawing.look import ASCII
+
+from .play import until
+
+DRAWINGS = Path(__file__).parent / "drawings"
+STATUS = ["Eastern Wonders · table evening", "connected at /dev/pts/7, 2 bots play"]
+
+GAME = [
+    Lamp(255, 1, "TURN", 0),
+    Lamp(63, 2, "NEXT", 0),
+    Lamp(0, 3, "OFF", 0),
+    Lamp(0, 4, "PENDING", 0),
+    Lamp(120, 5, "PAUSED", 0),
+    Lamp(255, 8, "STAGED", 0),
+]
+
+
+def is_as_before(name: str, text: str) -> None:
+    golden = DRAWINGS / f"{name}.txt"
+    text = "".join(line.rstrip() + "\n" for line in text.splitlines())
+    if os.environ.get("UPDATE_DRAWINGS"):
+        golden.write_text(text, "utf-8")
+    assert text == golden.read_text("utf-8")
+
+
+# ---------------------------------------------------------------- drawings
+
+
+def test_a_panel_in_a_game() -> None:
+    is_as_before("game", draw(GAME, STATUS, note="button 1: accepted"))
+
+
+def test_a_narrow_panel_with_all_keys() -> None:
+    text = draw(GAME, [*STATUS, "x" * 100], help=True, width=60)
+    is_as_before("narrow", text)
+
+
+def test_a_panel_in_plain_ascii() -> None:
+    text = draw(GAME, ["connected"], signs=ASCII)
+    is_as_before("ascii", text)
+    assert text.isascii()
+
+
+def test_a_panel_without_a_bridge() -> None:
+    is_as_before("lost", draw([Lamp(255, 0, "LINK_LOST", 0)] * 2, []))
+
+
+@pytest.mark.parametrize("width", [30, 45, 60, 80])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    for lamp in [Lamp(255, 4, sign, 0) for sign in WORDS]:
+        text = draw([lamp], STATUS, note="a note " * 20, help=True, width=width)
+        assert max(map(cell_len, text.splitlines())) <= width
+
+
+def test_colours_are_written_only_where_they_are_wanted() -> None:
+    assert "\x1b[" not in draw(GAME, STATUS)
+    colored = draw(GAME, STATUS, color=True)
+    assert "\x1b[38;5;160m" in colored
+
+
+def test_each_sign_and_each_fate_has_words_of_its_own() -> None:
+    signs = {pattern.name for pattern in Pattern}
+    signs |= {*lights.ONCE, *lights.WAITING, "HELD_LONG", "HELD_CHORD", "TEST", "DARK"}
+    assert set(WORDS) == signs
+    assert len(set(WORDS.values())) == len(WORDS)
+    assert set(FATES) == set(Fate)
+
+
+def test_what_a_status_line_says_can_not_steer_the_terminal() -> None:
+    assert "\x1b" not in draw(GAME, ["\x1b[2Jevil"], note="\x1b]0;evil\x07")
+
+
+# ---------------------------------------------------------------- keys
+
+
+def wishes(keys: str, buttons: int = 6) -> list[Wish]:
+    reader = Keys(buttons)
+    return [wish for wish in map(reader.read, keys) if wish is not None]
+
+
+@pytest.mark.parametrize(
+    ("keys", "do", "buttons"),
+    [
+        ("123456", Do.PRESS, [1, 2, 3, 4, 5, 6]),
+        ("qwerty", Do.HOLD, [1, 2, 3, 4, 5, 6]),
+        ("qwertz", Do.HOLD, [1, 2, 3, 4, 5, 6]),
+        ("!@#$%^", Do.HOLD, [1, 2, 3, 4, 5, 6]),
+        ("u3u1", Do.UNDO, [3, 1]),
+        ("m", Do.MASTER, [0]),
+        ("M", Do.MASTER_LONG, [0]),
+        ("n", Do.PLUG, [0]),
+        ("x", Do.RESET, [0]),
+        ("?", Do.HELP, [0]),
+    ],
+)
+def test_what_keys_ask_for(keys: str, do: Do, buttons: list[int]) -> None:
+    assert wishes(keys) == [Wish(do, button) for button in buttons]
+
+
+def test_keys_that_ask_for_nothing_say_so() -> None:
+    keys = Keys(2)
+    assert keys.read("3") is None
+    assert keys.note == "this panel has no button 3"
+    assert keys.read("k") is None
+    assert keys.note == "'k' does nothing; ? shows the keys"
+    assert keys.read("u") is None
+    assert keys.note == "undo for which button? press its digit"
+    for strange in ("", "12", "\x1b", "\x1b[A"):
+        assert keys.read(strange) is None
+
+
+def test_undo_is_forgotten_after_another_key() -> None:
+    assert wishes("u?1") == [Wish(Do.HELP), Wish(Do.PRESS, 1)]
+
+
+# ---------------------------------------------------------------- both together
+
+
+@pytest.fixture
+def keyboard() -> Iterator[PipeInput]:
+    with create_pipe_input() as keyboard:
+        yield keyboard
+
+
+async def test_keys_press_buttons_until_ctrl_c(keyboard: PipeInput) -> None:
+    asked = 0
+
+    def status() -> list[str]:
+        nonlocal asked
+        asked += 1
+        return ["here"]
+
+    async with VirtualPanel(3, opening_resets=False) as panel:
+        shown = asyncio.create_task(show(panel, status, input=keyboard, output=DummyOutput()))
+        await until(lambda: asked > 2)  # it moves by itself
+        keyboard.send_text("1")
+        await until(lambda: panel.board.fates["NOT_ARMED"] == 1)
+        keyboard.send_text("m?k")
+        await until(lambda: panel.board.fates["NOT_ARMED"] == 2)
+        keyboard.send_text("n")
+        await until(lambda: panel.path == "")
+        keyboard.send_text("n")
+        await until(lambda: panel.path != "")
+        keyboard.send_text("x")
+        await until(lambda: panel.board.resets["EXTERNAL"] == 1)
+        keyboard.send_text("w")  # still held when it ends
+        keyboard.send_text("\x03")
+        async with asyncio.timeout(20):
+            await shown
+
+
+async def test_without_a_terminal_it_writes_what_is_new(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = ["first"]
+    seen = ""
+    async with VirtualPanel(2) as panel:
+        shown = asyncio.create_task(show(panel, lambda: list(lines)))
+
+        def has_written(text: str) -> bool:
+            nonlocal seen
+            seen += capsys.readouterr().out
+            return text in seen
+
+        await until(lambda: has_written("no bridge is heard"))
+        assert seen.count("no bridge is heard") == 2
+        lines[0] = "second"
+        await until(lambda: has_written("second"))
+        shown.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await shown

@@ -1,0 +1,168 @@
+"""A small vocabulary for tests of jobs: services without a port, that take the turns of bots.
+
+async with an_office(url) as office:
+    table_id = await office.a_table("eastern-wonders", seats=2, max_rounds="3")
+    table = await office.finished(table_id)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from tableturn_server.bots.pool import COMMAND, Pool
+from tableturn_server.jobs import Runner
+from tableturn_server.service.keeper import Keeper
+from tableturn_server.store import Store, open_store
+from tableturn_server.tables import commands
+from tableturn_server.tables.log import LogEntry
+from tableturn_server.tables.making import Wish, make
+from tableturn_server.tables.state import Confirmation, Status, Table, Takeback
+from tests.store.support import eventually, new_id
+from tests.tables.play import HOST, SEED
+
+
+@dataclass
+class Office:
+    """Everything of a service that its bots need."""
+
+    store: Store
+    keeper: Keeper
+    pool: Pool
+    runner: Runner
+
+    async def a_table(
+        self,
+        game: str = "eastern-wonders",
+        *,
+        seats: int = 2,
+        bots: str = "random",
+        people: int = 0,
+        table_id: str = "",
+        seed: bytes = SEED,
+        confirmation: Confirmation = Confirmation.EITHER,
+        start: bool = True,
+        **options: str,
+    ) -> str:
+        """A new table with bots on its seats, and people on the last ones; its id."""
+        wish = Wish(
+            table_id=table_id or new_id(),
+            game=game,
+            seats=seats,
+            options={"first_seat": "1", **options},
+            host=HOST.token,
+            start_when_full=start,
+            takeback=Takeback.ALL_AGREE,
+        )
+        table, entry, _ = make(wish, drawn_seed=seed, now=self.keeper.now())
+        await self.keeper.create(table, entry, None)
+        for seat in range(1, seats + 1):
+            command: commands.AnyCommand
+            if seat <= seats - people:
+                command = commands.SeatBot(by=HOST, seat=seat, bot=bots, confirmation=confirmation)
+            else:
+                command = commands.TakeSeat(
+                    by=commands.By(), seat=seat, name=f"Person {seat}", token=token_of(seat).token
+                )
+            await self.does(table.making.table_id, command)
+        return table.making.table_id
+
+    async def does(self, table_id: str, command: commands.AnyCommand) -> Table:
+        """Carry a command out; the table after it."""
+        deadline = asyncio.get_running_loop().time() + 10
+        done = await self.keeper.carry_out(table_id, command, None, deadline)
+        assert done.held is not None
+        return done.held.table
+
+    async def confirms(self, table_id: str, seat: int) -> None:
+        """A person ends a turn with nothing done."""
+        table = await self.table(table_id)
+        await self.does(
+            table_id,
+            commands.Act(
+                by=token_of(seat), seat=seat, expected_revision=table.revision, confirm=True
+            ),
+        )
+
+    async def table(self, table_id: str) -> Table:
+        return (await self.keeper.look(table_id)).table
+
+    async def log(self, table_id: str) -> list[LogEntry]:
+        """The whole log, without gaps."""
+        found: list[LogEntry] = []
+        while page := await self.keeper.log(table_id, len(found), 500):
+            found += [told.entry for told in page]
+        assert [entry.revision for entry in found] == list(range(1, len(found) + 1))
+        return found
+
+    async def turns(self, table_id: str) -> list[LogEntry]:
+        """The turns, and seats that left: each number once, in order."""
+        turns = [entry for entry in await self.log(table_id) if entry.turn]
+        assert [entry.turn for entry in turns] == list(range(1, len(turns) + 1))
+        return turns
+
+    async def finished(self, table_id: str, within: float = 60) -> Table:
+        """The table when its game is over."""
+
+        async def over() -> bool:
+            return (await self.table(table_id)).status is Status.FINISHED
+
+        await eventually(over, within)
+        return await self.table(table_id)
+
+    async def has_taken(self, turns: int) -> None:
+        """This service has taken so many turns of bots."""
+        await eventually(lambda: self.runner.counts.turns >= turns, 30)
+
+    async def idle(self) -> None:
+        """Nothing is left to do."""
+
+        async def done() -> bool:
+            return not self.runner._tables and await self.store.jobs.waiting() == 0
+
+        await eventually(done, 30)
+
+
+def token_of(seat: int) -> commands.By:
+    return commands.By(bytes((seat,)) * 32)
+
+
+@contextlib.asynccontextmanager
+async def an_office(
+    url: str,
+    *,
+    starts: bool = True,
+    poll: float = 0.2,
+    command: Sequence[str] = COMMAND,
+    thinking: float = 10.0,
+    workers: int = 1,
+) -> AsyncIterator[Office]:
+    """A service without a port, on a real store."""
+    async with open_store(url=url) as store:
+        keeper = Keeper(store.tables, store.hub, jobs=store.jobs)
+        pool = Pool(workers, thinking=thinking, command=command)
+        runner = Runner(store.jobs, keeper, pool, workers=workers, poll=poll)
+        office = Office(store, keeper, pool, runner)
+        if starts:
+            runner.start()
+        try:
+            yield office
+        finally:
+            await runner.stop()
+            await pool.close()
+
+
+def seats_in_turn(entries: list[LogEntry], seats: int) -> bool:
+    """Seat after seat, round after round; for games in which all sit through every round."""
+    ring = [entry.seat for entry in entries]
+    first = ring[0] if ring else 1
+    wanted = itertools.islice(itertools.cycle(range(1, seats + 1)), first - 1, None)
+    return all(seat == want for seat, want in zip(ring, wanted, strict=False))
+
+
+def new_seed() -> bytes:
+    return secrets.token_bytes(16)
