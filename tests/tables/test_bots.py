@@ -187,6 +187,17 @@ def test_bots_are_due_together_where_all_act_at_once() -> None:
     assert game.asked == [ann]
 
 
+def test_a_pause_between_rounds_is_the_peoples() -> None:
+    game, ann, bots = ann_and_bots(between="on")
+    ann.confirms()
+    for bot in bots:
+        bot.plays()
+    assert [prompt.seat for prompt in views.view(game.table, None).prompts] == [1, 2, 3]
+    assert due_bots(game.table) == ()
+    ann.concedes()
+    assert due_bots(game.table) == (2, 3)
+
+
 def test_before_the_start_and_after_the_end_no_bot_is_due() -> None:
     game = a_table(taken=False, start_when_full=False)
     bot = game.host_seats_bot()
