@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tableturn_bridge.ending import ending_in_order
 from tableturn_bridge.protocol import MOST_BUTTONS
 from tableturn_client import Retry, connect
 from tableturn_client.cli.command import (
@@ -55,8 +56,11 @@ _MODULES = ("cobs", "serial")
 
 
 @contextmanager
-def parts() -> Iterator[None]:
-    """The parts that come with the extra `bridge`. Raises NotInstalled where they are missing."""
+def parts(name: str = "panel") -> Iterator[None]:
+    """The parts that come with the extra `bridge`. Raises NotInstalled where they are missing.
+
+    `name` is the command that needs them.
+    """
     from tableturn_client.cli.main import NotInstalled
 
     try:
@@ -65,7 +69,7 @@ def parts() -> Iterator[None]:
         if (error.name or "").partition(".")[0] not in _MODULES:
             raise
         raise NotInstalled(
-            "`tableturn panel` needs a part that is not installed; "
+            f"`tableturn {name}` needs a part that is not installed; "
             "install it with: pip install 'tableturn[bridge]'"
         ) from None
 
@@ -136,7 +140,6 @@ async def run_command(
     with parts():
         import tableturn_bridge.connection  # noqa: F401 - fails here where parts are missing
         from tableturn_bridge.sitting import Wish
-        from tableturn_bridge.virtual.pty import VirtualPanel
 
     wish = Wish(
         table_id=table_id,
@@ -146,14 +149,29 @@ async def run_command(
         token=session.token,
         fresh=fresh,
     )
-    if not virtual:
-        await _work(session, port, wish, _teller(session), brightness)
-        return
+    with ending_in_order():
+        if virtual:
+            await _work_virtually(session, buttons or 4, uid, control, wish, brightness)
+        else:
+            await _work(session, port, wish, _teller(session), brightness)
+
+
+async def _work_virtually(
+    session: Session,
+    buttons: int,
+    uid: int | None,
+    control: Path | None,
+    wish: Wish,
+    brightness: int,
+) -> None:
+    """The bridge between a virtual panel of this process and the service."""
+    from tableturn_bridge.virtual.pty import VirtualPanel
+
     number = uid or (zlib.crc32(session.credentials.machine().encode()) or 1)
     async with AsyncExitStack() as stack:
         # A name of its own, so that it is found again when its plug was pulled.
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tableturn-"))
-        board = VirtualPanel(buttons or 4, uid=number, link=Path(folder) / "panel")
+        board = VirtualPanel(buttons, uid=number, link=Path(folder) / "panel")
         await stack.enter_async_context(board)
         if control is not None:
             await _listen(stack, board, control)

@@ -208,6 +208,41 @@ def test_a_second_interrupt_leaves_at_once(data: Path, valkey: Server) -> None:
         assert "Traceback" not in service.log.read_text()
 
 
+def test_it_ends_with_whoever_started_it(data: Path) -> None:
+    """Whoever dies has no time to end it; its standard input is closed in any case."""
+    command = [*COMMAND, "--data", str(data), "--port", "0", "--json", "--until-eof"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["port"]
+        pid = int((data / "valkey.pid").read_text())
+        process.stdin.write(b"what is written there is of no interest\n")
+        process.stdin.flush()
+        os.kill(pid, 0)
+        assert process.poll() is None
+        process.stdin.close()
+        assert process.wait(15) == 0
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_an_input_that_can_not_end(data: Path, tmp_path: Path) -> None:
+    with (tmp_path / "file").open("w+") as file:
+        done = subprocess.run(
+            [*COMMAND, "--data", str(data), "--port", "0", "--until-eof"],
+            stdin=file,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "--until-eof needs a standard input that can be waited for" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_port_that_is_taken(data: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import signal
-from collections.abc import Iterator
-
 import click
 
+from tableturn_bridge.command import parts, read_options
+from tableturn_bridge.ending import ending_in_order
 from tableturn_bridge.protocol import MOST_BUTTONS
-from tableturn_client.cli.command import Ended, command
-from tableturn_client.cli.exits import Exit
+from tableturn_client.cli.command import command
 from tableturn_client.cli.session import Session
 
 SEED_BYTES = 16
@@ -57,54 +53,17 @@ async def demo(
     seat and a virtual panel on the table. The bots stage their turns, the panel confirms each by
     a press of the seat's button. At the end everything is stopped and removed.
     """
-    from tableturn_bridge.demo.playing import Wish, play
-    from tableturn_bridge.demo.service import temporary_service
+    with parts("demo"):
+        from tableturn_bridge.demo.playing import Wish, play
+        from tableturn_bridge.demo.service import temporary_service
 
     wish = Wish(
         game=game,
         seats=seats or 0,
         seed=None if seed is None else seed.to_bytes(SEED_BYTES, "big"),
-        options=_read(options),
+        options=read_options(options),
     )
-    with _ending_in_order():
+    with ending_in_order():
         async with temporary_service() as server:
             report = await play(server, wish, None if session.json else session.write)
     session.tell(report.document(), *report.lines())
-
-
-@contextlib.contextmanager
-def _ending_in_order() -> Iterator[None]:
-    """Let SIGTERM and a lost terminal do what Ctrl-C does: stop everything, then end."""
-    task = asyncio.current_task()
-    loop = asyncio.get_running_loop()
-    assert task is not None
-    ends = (signal.SIGTERM, signal.SIGHUP)
-    asked = False
-
-    def end() -> None:
-        nonlocal asked
-        asked = True
-        task.cancel()
-
-    for number in ends:
-        loop.add_signal_handler(number, end)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if asked:
-            raise Ended(Exit.INTERRUPTED) from None
-        raise
-    finally:
-        for number in ends:
-            loop.remove_signal_handler(number)
-
-
-def _read(texts: tuple[str, ...]) -> dict[str, str]:
-    """The options that were given."""
-    found = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not name or not equals:
-            raise click.UsageError(f"an option is NAME=VALUE, not {text!r}")
-        found[name] = value
-    return found

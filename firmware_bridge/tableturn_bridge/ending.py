@@ -1,0 +1,42 @@
+"""Ending in order, whoever asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Iterator
+
+from tableturn_client.cli.command import Ended
+from tableturn_client.cli.exits import Exit
+
+SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def ending_in_order() -> Iterator[None]:
+    """Let SIGTERM and a lost terminal do what Ctrl-C does: let go of everything, then end.
+
+    For the body of a command; raises Ended with INTERRUPTED after one of these signals.
+    """
+    task = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    assert task is not None
+    asked = False
+
+    def end() -> None:
+        nonlocal asked
+        asked = True
+        task.cancel()
+
+    for number in SIGNALS:
+        loop.add_signal_handler(number, end)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if asked:
+            raise Ended(Exit.INTERRUPTED) from None
+        raise
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
