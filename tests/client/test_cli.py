@@ -405,6 +405,8 @@ def test_kinds_of_failure_have_their_exit_codes(table: str) -> None:
     line = refused(Exit.NOT_NOW, "act", table, "score 1 for seat 1", "next seat 2")
     assert "action 2, `next seat 2`" in line
     refused(Exit.UNAVAILABLE, "games", "--server", "127.0.0.1:1", "--timeout", "0.2")
+    for seconds in ("nan", "inf", "0", "-1", "soon"):
+        refused(Exit.USAGE, "games", "--timeout", seconds)
 
 
 @pytest.mark.parametrize("name", ["x" * 10_000, "a\x1b]0;owned\x07b", "", "\u202ereversed", "a\nb"])

@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from tableturn_client import Client, connect
 from tableturn_client.credentials import Credentials
 from tableturn_client.errors import NoAnswer, Refused
 from tableturn_client.messages import LogEntry, TableView
-from tests.e2e.processes import TABLETURN, environment
+from tests.e2e.processes import TABLETURN, CommandLine, environment
 
 WITHIN = 30.0
 ASKED = ["TURN", "STAGED"]
@@ -36,13 +37,23 @@ async def until(so: Callable[[], Any], what: str, within: float = WITHIN) -> Any
 
 @dataclass
 class BridgeProcess:
-    """A `tableturn panel --json` on one machine (`home`). It can be killed and started again."""
+    """A `tableturn panel --json`, with its output in `home`. It can be killed and started again.
+
+    `machine` is the state directory of the machine that it runs on, which several may share; its
+    own one if none is given. `before` are words before the command, such as those of `setpriv`.
+    """
 
     home: Path
     server: str
     arguments: tuple[str, ...]
+    machine: Path | None = None
+    before: tuple[str, ...] = ()
     process: subprocess.Popen[bytes] | None = None
     lives: int = 0
+
+    @property
+    def state(self) -> Path:
+        return self.machine or self.home / "state"
 
     def start(self) -> None:
         assert self.process is None
@@ -51,12 +62,52 @@ class BridgeProcess:
         out, err = (self.home / f"bridge.{end}" for end in ("out", "err"))
         with out.open("ab") as told, err.open("ab") as errors:
             self.process = subprocess.Popen(
-                [str(TABLETURN), "panel", *self.arguments, "--json", "--server", self.server],
+                [*self._command, *self.arguments, "--json", "--server", self.server],
                 stdin=subprocess.DEVNULL,
                 stdout=told,
                 stderr=errors,
-                env=environment(TABLETURN_HOME=str(self.home / "state")),
+                env=environment(TABLETURN_HOME=str(self.state)),
             )
+
+    @property
+    def _command(self) -> tuple[str, ...]:
+        return (*self.before, str(TABLETURN), "panel")
+
+    async def doctor(self, port: Path) -> dict[str, Any]:
+        """The one finding of `tableturn panel doctor` on this machine about a port."""
+        ran = await asyncio.to_thread(
+            subprocess.run,
+            [*self._command, "doctor", "--port", str(port), "--json"],
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=60,
+            env=environment(TABLETURN_HOME=str(self.state)),
+        )
+        assert ran.stderr == b""
+        told = json.loads(ran.stdout)
+        assert ran.returncode == (0 if told["works"] else 5)
+        (finding,) = told["findings"]
+        assert finding["ok"] == told["works"]
+        return dict(finding)
+
+    async def first(self, kind: str) -> dict[str, Any]:
+        """The first thing of this kind that it tells, as soon as it does."""
+        return dict((await until(lambda: self.told(kind), f"{kind} is told"))[0])
+
+    async def failed(self) -> dict[str, Any]:
+        """It ends by itself, and says why; the error, whose code it ends with."""
+        assert self.process is not None
+        code = await until(self._ended, "the bridge ends by itself")
+        (line,) = self.errors().splitlines()
+        error = json.loads(line)["error"]
+        assert error["exit_code"] == code
+        self.process = None
+        return dict(error)
+
+    def _ended(self) -> int | None:
+        assert self.process is not None
+        return self.process.poll()
 
     def kill(self) -> None:
         """kill -9, as when the power fails."""
@@ -102,6 +153,62 @@ class BridgeProcess:
             self.kill()
 
 
+@contextlib.asynccontextmanager
+async def bridge(
+    home: Path,
+    server: str,
+    port: Path,
+    *arguments: str,
+    machine: Path | None = None,
+    before: tuple[str, ...] = (),
+) -> AsyncIterator[BridgeProcess]:
+    """A bridge that works a port, and has no fault of its own."""
+    made = BridgeProcess(home, server, ("--port", str(port), *arguments), machine, before)
+    made.start()
+    try:
+        yield made
+    finally:
+        made.clean_up()
+    assert "Traceback" not in made.errors(), made.errors()
+
+
+@contextlib.asynccontextmanager
+async def no_panel(
+    link: Path, answer: Callable[[bytes], bytes] = bytes, babble: bytes = b""
+) -> AsyncIterator[Path]:
+    """A port at whose other end is something else than a panel.
+
+    `answer` makes its answer out of what it hears, `bytes` gives it back; `babble` is what it says
+    again and again. Yields the name of the port.
+    """
+    ours, theirs = pty.openpty()
+    os.set_blocking(ours, False)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(os.ttyname(theirs))
+
+    def say(data: bytes) -> None:
+        with contextlib.suppress(BlockingIOError):  # nobody reads it
+            os.write(ours, data)
+
+    async def babbling() -> None:
+        while True:
+            say(babble)
+            await asyncio.sleep(0.05)
+
+    loop = asyncio.get_running_loop()
+    loop.add_reader(ours, lambda: say(answer(os.read(ours, 4096))))
+    task = asyncio.create_task(babbling()) if babble else None
+    try:
+        yield link
+    finally:
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+        loop.remove_reader(ours)
+        os.close(ours)
+        os.close(theirs)
+
+
 @dataclass
 class Press:
     """A press, and what became of it; None if it never became a gesture."""
@@ -125,10 +232,15 @@ class Evening:
     @property
     def panel_token(self) -> str:
         """The token that the bridge keeps for its panel at the table."""
-        held = Credentials(self.bridge.home / "state" / "tokens.json").all()
+        held = Credentials(self.bridge.state / "tokens.json").all()
         return next(
             one.token for one in held if (one.table, one.scope) == (self.tables[-1], "panel")
         )
+
+    @property
+    def tableturn(self) -> CommandLine:
+        """The command line on the bridge's machine."""
+        return CommandLine(self.bridge.state, self.server)
 
     async def view(self) -> TableView:
         """The table as the service has it."""
@@ -139,22 +251,24 @@ class Evening:
             except (NoAnswer, Refused):
                 assert time.monotonic() < end, "the service doesn't come back"
 
-    async def sit_down(self) -> None:
+    async def sit_down(self, buttons: tuple[int, ...] = (1, 2, 3)) -> None:
         """Everybody presses a button, and the first one holds it: the game begins."""
-        for button in (1, 2, 3):
+        for button in buttons:
             await self.panel.wait_lamp(button, ["FREE"], WITHIN)
             assert (await self.panel.press(button, wait=True))["fate"] == "ACCEPTED"
             await self.panel.wait_lamp(button, ["SEATED"], WITHIN)
         self.tables = [self.bridge.told("table")[-1]["table_id"]]
-        assert (await self.panel.hold(1, wait=True))["fate"] == "ACCEPTED"
+        assert (await self.panel.hold(buttons[0], wait=True))["fate"] == "ACCEPTED"
 
     async def asked(self) -> int:
         """The button whose seat is asked, once its lamp says so too."""
         view = await self.view()
         (prompt,) = view.prompts
-        lamp = await self.panel.wait_lamp(prompt.seat, ASKED, WITHIN)
+        (panel,) = view.panels
+        button = list(panel.seats).index(prompt.seat) + 1
+        lamp = await self.panel.wait_lamp(button, ASKED, WITHIN)
         assert lamp["sign"] in ASKED
-        return prompt.seat
+        return button
 
     async def press(self, button: int, within: float = WITHIN) -> Press:
         """Press, and wait for what becomes of it; nothing, if the panel died under the finger."""
@@ -175,16 +289,18 @@ class Evening:
 
 @contextlib.asynccontextmanager
 async def evening(
-    folder: Path, server: str, *options: str, noise: float = 0.0, seed: int = 0
-) -> Any:
+    folder: Path,
+    server: str,
+    *options: str,
+    buttons: int = 3,
+    noise: float = 0.0,
+    seed: int = 0,
+) -> AsyncIterator[Evening]:
     """A panel that is plugged in, a bridge that works it, and nobody seated yet."""
     given = [word for option in options for word in ("--option", option)]
-    async with PanelProcess(folder, buttons=3, boot_ms=30, seed=seed, noise=noise) as panel:
-        bridge = BridgeProcess(folder / "machine", server, ("--port", str(panel.link), *given))
-        bridge.start()
-        try:
-            async with connect(server) as client:
-                yield Evening(server, panel, bridge, client)
-        finally:
-            bridge.clean_up()
-    assert "Traceback" not in bridge.errors(), bridge.errors()
+    async with (
+        PanelProcess(folder, buttons=buttons, boot_ms=30, seed=seed, noise=noise) as panel,
+        bridge(folder / "machine", server, panel.link, *given) as working,
+        connect(server) as client,
+    ):
+        yield Evening(server, panel, working, client)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec
 
@@ -56,6 +57,19 @@ def _set(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     return callback
 
 
+class Seconds(click.FloatRange):
+    """A number of seconds; what is no number at all ("nan") lies in no range."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number. Raises click.UsageError."""
+        seconds: float = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail(f"{value} is no number of seconds", param, ctx)
+        return seconds
+
+
 def common_options() -> list[click.Option]:
     """The options that may stand before a command and after it."""
     return [
@@ -78,7 +92,7 @@ def common_options() -> list[click.Option]:
         ),
         click.Option(
             ["--timeout"],
-            type=click.FloatRange(min=0.1, max=86_400),
+            type=Seconds(min=0.1, max=86_400),
             metavar="SECONDS",
             expose_value=False,
             is_eager=True,
