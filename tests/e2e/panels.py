@@ -10,6 +10,7 @@ import pty
 import signal
 import subprocess
 import time
+import tty
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -174,17 +175,16 @@ async def bridge(
 
 @contextlib.asynccontextmanager
 async def no_panel(
-    link: Path, answer: Callable[[bytes], bytes] = bytes, babble: bytes = b""
+    answer: Callable[[bytes], bytes] = bytes, babble: bytes = b""
 ) -> AsyncIterator[Path]:
     """A port at whose other end is something else than a panel.
 
     `answer` makes its answer out of what it hears, `bytes` gives it back; `babble` is what it says
-    again and again. Yields the name of the port.
+    again and again.
     """
     ours, theirs = pty.openpty()
     os.set_blocking(ours, False)
-    link.parent.mkdir(parents=True, exist_ok=True)
-    link.symlink_to(os.ttyname(theirs))
+    tty.setraw(theirs)
 
     def say(data: bytes) -> None:
         with contextlib.suppress(BlockingIOError):  # nobody reads it
@@ -199,7 +199,7 @@ async def no_panel(
     loop.add_reader(ours, lambda: say(answer(os.read(ours, 4096))))
     task = asyncio.create_task(babbling()) if babble else None
     try:
-        yield link
+        yield Path(os.ttyname(theirs))
     finally:
         if task is not None:
             task.cancel()
@@ -269,6 +269,13 @@ class Evening:
         lamp = await self.panel.wait_lamp(button, ASKED, WITHIN)
         assert lamp["sign"] in ASKED
         return button
+
+    async def shows(self, view: TableView) -> None:
+        """Wait until the panel shows the table as it is in this view."""
+        end = time.monotonic() + WITHIN
+        while (await self.panel.state())["revision"] != view.revision:
+            assert time.monotonic() < end, f"the panel doesn't show revision {view.revision}"
+            await asyncio.sleep(0.01)
 
     async def press(self, button: int, within: float = WITHIN) -> Press:
         """Press, and wait for what becomes of it; nothing, if the panel died under the finger."""
