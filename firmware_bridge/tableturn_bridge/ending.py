@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from tableturn_client.cli.command import Ended
 from tableturn_client.cli.exits import Exit
 
-SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
 def ending_in_order() -> Iterator[None]:
-    """Let SIGTERM and a lost terminal do what Ctrl-C does: let go of everything, then end.
+    """Let Ctrl-C, SIGTERM and a lost terminal end a command once it has let go of everything.
 
-    For the body of a command; raises Ended with INTERRUPTED after one of these signals.
+    For the body of a command; raises Ended with INTERRUPTED after one of these signals. What
+    comes while it ends changes nothing: a second Ctrl-C can't leave half of it behind.
     """
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
@@ -26,8 +27,9 @@ def ending_in_order() -> Iterator[None]:
 
     def end() -> None:
         nonlocal asked
-        asked = True
-        task.cancel()
+        if not asked:
+            asked = True
+            task.cancel()
 
     for number in SIGNALS:
         loop.add_signal_handler(number, end)

@@ -303,6 +303,13 @@ def test_one_command_and_a_person_plays_against_bots(
     assert ann.ends() == 0
     usage = tableturn("new", "free-table", "--play", "Ann", "--json", "--server", service.address)
     assert usage.code == 2
+    before = tableturn("tables", "--json", "--server", service.address).out
+    full = ("--bot", "random", "--bot", "random", "--play", "Ann", "--play", "Bob")
+    for words, many in (("--seats", "3"), "3 seats"), (("--seats", "2"), "2 seats"):
+        ran = tableturn("new", "free-table", *full, *words, "--server", service.address)
+        assert f"2 bots and 2 people can't sit on {many}" in ran.err
+        assert ran.code == 2
+    assert tableturn("tables", "--json", "--server", service.address).out == before
 
 
 def test_a_rematch_is_one_key_away(service: Service, tmp_path: Path, screens: list[Screen]) -> None:

@@ -67,19 +67,23 @@ async def bot_command(
     )
 
 
-async def seats_for(client: Client, game: str, bots: Sequence[str], seats: int) -> int:
-    """How many seats a table with these bots has: as many as given, else with room for one more.
+async def seats_for(client: Client, game: str, bots: Sequence[str], people: int, seats: int) -> int:
+    """How many seats a table with these bots and people has, who are known before it is made.
 
-    Raises UnknownName for a bot that can't play the game, BadValue for too many of them.
+    As many as given, else room for one person at least. Raises UnknownName for a bot that can't
+    play the game, BadValue for more of them all than there can be seats.
     """
     info = await game_of(client, game)
     for bot in bots:
         if bot not in info.bots:
             names = ", ".join(map(clean, info.bots)) or "none"
             raise unknown(f"no bot for {game} is called {bot}; there are: {names}")
-    count = seats or min(max(info.min_seats, len(bots) + 1), info.max_seats)
-    if len(bots) > count:
-        raise BadValue(f"{many(len(bots), 'bot')} can't sit on {many(count, 'seat')}")
+    wanted = len(bots) + people
+    count = seats or min(max(info.min_seats, wanted, len(bots) + 1), info.max_seats)
+    if wanted > count:
+        who = [many(len(bots), "bot")] if bots else []
+        who += [many(people, "person", "people")] if people else []
+        raise BadValue(f"{' and '.join(who)} can't sit on {many(count, 'seat')}")
     return count
 
 

@@ -116,8 +116,8 @@ async def new_command(
     if watch_token is not None:
         check_token(watch)
     async with session.client() as client:
-        if bots:
-            seats = await seats_for(client, game, bots, seats or 0)
+        if bots or names:
+            seats = await seats_for(client, game, bots, len(names), seats or 0)
         host, fresh = _host_credential(session, table_id, request_id)
         if fresh:
             session.credentials.put(host)
