@@ -227,8 +227,8 @@ class Table:
     async def start(self, *, without_free_seats: bool = False, request_id: str = "") -> Done:
         """Start the game; needs the host's token.
 
-        `without_free_seats`: with those who are here. The free seats, which must be the last
-        ones, are taken away from the table.
+        `without_free_seats`: with those who are here. The free seats are taken away; bots and
+        people at a panel move up for it, seats with a device behind a free one are refused.
         """
         request = table_pb2.StartGameRequest(
             table_id=self.table_id,

@@ -7,6 +7,8 @@ next bridge repeats the call, and the service answers as it did the first time (
 
 What a player sees of a gesture: the lamp flickers while the answer is awaited; then the next
 picture, or three flashes where it was refused, or two where what it was meant for had passed.
+Each gets its final answer once, also where the bridge leaves its table meanwhile. Only a bridge
+that is interrupted owes some: the panel keeps those for the next one.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ the same shows in the next picture; one that was not must not count any more whe
 comes back to a table where nobody expects it.
 """
 
+GONE_ON = "the game goes on at another table"
 
 AGAIN = 0.1
 """Seconds before a gesture is sent again, beyond the pauses of the client itself."""
@@ -119,6 +122,10 @@ class Bridge:
         self._said_turn: object = None
         self._next: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._presses: set[asyncio.Task[None]] = set()
+        self._owed: dict[Event, None] = {}
+        """Gestures without a final answer, in the order in which they came."""
+        self._over = ""
+        """Why no gesture is taken any more."""
 
     # ------------------------------------------------------------ its life
 
@@ -127,6 +134,26 @@ class Bridge:
 
         Raises a refusal that no patience helps against, such as UnknownTable.
         """
+        try:
+            next_table = await self._work()
+        except asyncio.CancelledError:
+            # What the service has heard may have counted: the next bridge gets its answer (H8).
+            self._over = "this bridge has ended"
+            raise
+        except TableturnError as error:
+            self.end(error.sentence)
+            raise
+        except BaseException:
+            self.end("this bridge has a fault; the lamps will show whether it counted")
+            raise
+        else:
+            self.end(GONE_ON)
+            return next_table
+        finally:
+            await self._let_go()
+
+    async def _work(self) -> str:
+        """Follow the table and hold the panel until there is a next table; its id."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 parts = [tasks.create_task(self._follow()), tasks.create_task(self.lease.keep())]
@@ -139,12 +166,22 @@ class Bridge:
             return next_table
         except* TableturnError as several:
             raise several.exceptions[0] from None
-        finally:
-            presses = list(self._presses)
-            for press in presses:
-                press.cancel()
-            await asyncio.gather(*presses, return_exceptions=True)
-            await asyncio.shield(self.lease.release())
+
+    def end(self, sentence: str) -> None:
+        """Take no gesture from now on, and refuse those that have no answer yet."""
+        self._over = sentence
+        for press in self._presses:
+            press.cancel()
+        for event in list(self._owed):
+            self._refuse(event, Result.REJECTED, "TABLE_LEFT", sentence)
+
+    async def _let_go(self) -> None:
+        """Let go of the panel, when nothing is on its way any more that would hold it again."""
+        presses = list(self._presses)
+        for press in presses:
+            press.cancel()
+        await asyncio.gather(*presses, return_exceptions=True)
+        await asyncio.shield(self.lease.release())
 
     # ------------------------------------------------------------ the table's changes
 
@@ -243,9 +280,13 @@ class Bridge:
     def pressed(self, event: Event) -> None:
         """A gesture has come. Several are worked on at the same time."""
         self.counts.gestures += 1
+        self._owed[event] = None
         if event.tag != self._tag:
             # It was meant for a table that this panel has left.
             self._refuse(event, Result.STALE, "STALE", "it was meant for another table")
+            return
+        if over := self._over or (GONE_ON if self._next.done() else ""):
+            self._refuse(event, Result.REJECTED, "TABLE_LEFT", over)
             return
         if event.kind not in _GESTURES:
             self._refuse(event, Result.REJECTED, "UNKNOWN", f"gesture {event.kind} is not known")
@@ -275,8 +316,8 @@ class Bridge:
         except TableturnError as error:
             self._refuse(event, Result.REJECTED, "FAULT", error.sentence)
         else:
-            self._answer(event, Result.ACCEPTED)
-            self._tell(gesture_told(event, done, self.view))
+            if self._answer(event, Result.ACCEPTED):
+                self._tell(gesture_told(event, done, self.view))
             self._goes_on_at(done.next_table_id)
 
     async def _send(self, event: Event) -> Pressed:
@@ -303,12 +344,17 @@ class Bridge:
                 await self._sleep(AGAIN)
 
     def _refuse(self, event: Event, result: Result, reason: str, sentence: str) -> None:
-        self._answer(event, result)
-        self._tell(gesture_refused(event, reason, sentence))
+        if self._answer(event, result):
+            self._tell(gesture_refused(event, reason, sentence))
 
-    def _answer(self, event: Event, result: Result) -> None:
+    def _answer(self, event: Event, result: Result) -> bool:
+        """Give the final answer; False if it has been given."""
+        if event not in self._owed:
+            return False
+        del self._owed[event]
         self.counts.count(result)
         self._board.answer(event, result)
+        return True
 
 
 def request_id(uid: int, event: Event) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import tempfile
 import zlib
 from collections import deque
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 EXAMPLES = """
     tableturn panel --virtual
     tableturn panel --port /dev/ttyUSB0
-    tableturn panel --table harbour --seats 3,4,1,2
+    tableturn panel --table harbour --seats 2,1
     tableturn panel --game free-table --option passing=on
     tableturn panel status harbour
     tableturn panel doctor
@@ -133,6 +134,8 @@ async def run_command(
     """Work a panel of lamps and buttons until Ctrl-C."""
     if virtual and port is not None:
         raise click.UsageError("--port is for a board, --virtual is for none: choose one")
+    if port == "":
+        raise click.UsageError("--port is the name of a port, not empty")
     if not virtual and (buttons or uid or control):
         raise click.UsageError("--buttons, --uid and --control are for a --virtual panel")
     if table_id and (fresh or game or options):
@@ -257,12 +260,12 @@ async def _listen(stack: AsyncExitStack, panel: VirtualPanel, path: Path) -> Non
 
 
 def read_seats(text: str | None) -> tuple[int, ...] | None:
-    """The seats of the buttons, as `3,4,1,2`. Raises click.UsageError."""
+    """The seats of the buttons, as `2,1`. Raises click.UsageError."""
     if text is None:
         return None
     numbers = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdigit() and len(part) < 4 for part in numbers):
-        raise click.UsageError(f"--seats is numbers of seats such as 3,4,1,2, not {clean(text)}")
+        raise click.UsageError(f"--seats is numbers of seats such as 2,1, not {clean(text)}")
     return tuple(map(int, numbers))
 
 
@@ -292,7 +295,7 @@ async def status_command(session: Session, table_id: str) -> None:
     table_id = table_id or _last_table(session)
     async with session.client() as client:
         found = await _known(session, client, table_id).panels()
-    session.tell({"table_id": table_id, "panels": plain(found)}, *panel_rows(found))
+    session.tell({"table_id": table_id, "panels": plain(found)}, *panel_rows(table_id, found))
 
 
 @command("off", examples="tableturn panel off harbour 305419896", token=True)
@@ -327,7 +330,11 @@ async def doctor_command(session: Session, port: str | None) -> None:
     with parts():
         from tableturn_bridge.doctor import diagnose
 
-    findings = await diagnose(port, locks=locks_of(session))
+    def looking(name: str) -> None:
+        if sys.stderr.isatty() and not session.json:
+            click.echo(f"looking at {clean(name, 60)}, for up to 6 seconds ...", err=True)
+
+    findings = await diagnose(port, locks=locks_of(session), looking=looking)
     lines = []
     for one in findings:
         lines.append(f"{'ok:' if one.ok else 'problem:'} {one.sentence}")

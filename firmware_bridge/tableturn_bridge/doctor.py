@@ -26,6 +26,7 @@ from tableturn_bridge.errors import (
 )
 from tableturn_bridge.finding import SERIAL, Finder, Ports, candidates, system_ports
 from tableturn_bridge.protocol import Caps, Hello, Pong, ResetCause
+from tableturn_bridge.reasons import known_here
 
 TROUBLEMAKERS = frozenset(("ModemManager", "brltty"))
 """Programs of many systems that take serial ports for something else."""
@@ -175,6 +176,7 @@ async def diagnose(
     ports: Ports = system_ports,
     links: Path = SERIAL,
     clock: Callable[[], int] = milliseconds,
+    looking: Callable[[str], None] = lambda name: None,
 ) -> list[Finding]:
     """Look at one port, or at all that may be a panel's. Takes up to 6 seconds for each.
 
@@ -186,12 +188,15 @@ async def diagnose(
         ports: Lists the serial ports of this machine.
         links: The folder with lasting names.
         clock: Milliseconds; never goes back.
+        looking: Told the name of each port before it is looked at.
     """
     names: list[str | None] = [port]
     if port is None and (found := candidates(ports, links)):
         names = [candidate.name for candidate in found]
     findings: list[Finding] = []
     for name in names:
+        if name is not None:
+            looking(name)
         finder = Finder(name, ports=ports, links=links)
         async with PanelConnection(name, locks=locks, finder=finder, clock=clock) as connection:
             findings += judge(await _look(connection, name or ""))
@@ -203,7 +208,8 @@ async def _look(connection: PanelConnection, port: str) -> Facts:
     async with contextlib.aclosing(connection.events()) as events:
         async for happened in events:
             if isinstance(happened, Lost):
-                return Facts(port, happened.error, new_groups=_new_groups(), running=_running())
+                trouble = known_here(happened.error)
+                return Facts(port, trouble, new_groups=_new_groups(), running=_running())
             if isinstance(happened, Ready):
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(PONG_PATIENCE):

@@ -17,8 +17,8 @@
       PanelHeldHere         another bridge on this machine serves the panel
       LocksUnusable         the folder that such bridges look into can't be used
 
-Every error has the problem in words and its cure. None of them ends a bridge: it waits and
-tries again.
+Every error has the problem in words and its cure. A bridge waits and tries again, but for what
+can never become a panel: NotASerialPort ends it.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Hold:
         if self._uid == uid:
             return
         self.release()
-        path = self._folder / f"panel-{uid:08x}.lock"
+        path = self._folder / f"panel-{uid}.lock"
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -137,6 +137,8 @@ class _Scene:
         staged = seat.seat in self.staged
         if self.view.paused:
             return Lamp(Pattern.PAUSED, color, staged=staged)
+        if seat.occupant == Occupant.OCCUPANT_NOBODY and not seat.dropped:
+            return Lamp(Pattern.FREE, color, armed=True)  # somebody may go on for who left
         if prompt is None:
             if seat.seat in ready_seats(self.view):
                 return Lamp(Pattern.READY, color)
@@ -146,7 +148,7 @@ class _Scene:
             color,
             armed=prompt.can_confirm
             and confirmed_here(seat)
-            and not (_is_bot(seat) and prompt.confirm_skips and not staged),
+            and (not _is_bot(seat) or staged or seat.bot_waits),
             staged=staged,
         )
 

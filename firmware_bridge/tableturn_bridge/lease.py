@@ -46,7 +46,7 @@ class Held(Enum):
 
 def holder_name(machine: str, uid: int) -> str:
     """The name under which all bridges of a machine hold a panel: 8 to 64 printable signs."""
-    name = f"{machine}:{uid:08x}"
+    name = f"{machine}:{uid}"
     # The end is what no other machine has.
     return "".join(sign if sign.isprintable() else "?" for sign in name)[-LONGEST_NAME:]
 
@@ -72,6 +72,7 @@ class Lease:
         self._changed = changed
         self._sleep = sleep
         self._known = asyncio.Event()
+        self._let_go = False
 
     async def settled(self) -> Held:
         """Whose the panel is, once the service has said so."""
@@ -85,7 +86,12 @@ class Lease:
             await self._sleep(EVERY)
 
     async def renew(self) -> Held:
-        """Ask for the panel now. Without an answer nothing is known to have changed."""
+        """Ask for the panel now. Without an answer nothing is known to have changed.
+
+        One that was let go is not asked for again.
+        """
+        if self._let_go:
+            return self.state
         try:
             await self._panel.hold(self._report())
         except PanelHeld as refusal:
@@ -100,8 +106,10 @@ class Lease:
 
     async def release(self) -> None:
         """Let the panel go, if it is held; no matter whether the service hears it."""
+        self._let_go = True
         if self.state is not Held.OURS:
             return
+        self.state = Held.UNKNOWN
         try:
             async with asyncio.timeout(EVERY):
                 await self._panel.release()

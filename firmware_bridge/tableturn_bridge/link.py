@@ -18,10 +18,11 @@ Times are milliseconds of any clock that doesn't go back.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 
 from tableturn_bridge import protocol, reasons
+from tableturn_bridge.asking import Asking
 from tableturn_bridge.errors import LinkTrouble
 from tableturn_bridge.frames import Decoder, encode
 from tableturn_bridge.gestures import Gestures
@@ -128,17 +129,6 @@ class _Due:
     ping: int = 0
 
 
-@dataclass
-class _Asking:
-    """What was seen since the asking began."""
-
-    bytes: int = 0
-    frames: int = 0
-    refused: int = 0
-    numbered: int = 0
-    hello: Hello | None = field(default=None)
-
-
 class Link:
     """A host's side of the conversation with one panel, over one opening of its port.
 
@@ -175,7 +165,7 @@ class Link:
         self._unanswered = 0
         self._due = _Due()
         self._acks: list[tuple[int, EventAck]] = []
-        self._asking = _Asking()
+        self._asking = Asking()
         self._outgoing = bytearray()
         self._happened: list[Happening] = []
 
@@ -262,7 +252,7 @@ class Link:
     def _ask_anew(self, now: int) -> None:
         self.phase = Phase.ASKING
         self._acks.clear()
-        self._asking = _Asking()
+        self._asking = Asking()
         self._due.give_up = now + protocol.HELLO_PATIENCE
         self._ask(now)
 
@@ -405,12 +395,4 @@ class Link:
         """Nobody has answered the question who is there: the reason that fits what came."""
         if self.hello is not None:
             return reasons.lost(self.port)
-        if self._asking.hello is not None:
-            return reasons.forgetful(self.port)
-        if self.counts.echoes:
-            return reasons.echo(self.port)
-        if self._asking.frames:
-            return reasons.no_hello(self.port)
-        if self._asking.bytes:
-            return reasons.garbage(self.port, self._asking.bytes)
-        return reasons.silent(self.port)
+        return self._asking.why_unanswered(self.port, self.counts.echoes)

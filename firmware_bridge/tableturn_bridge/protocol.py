@@ -25,7 +25,8 @@ LOWEST_VERSION = 1
 FEWEST_BUTTONS = 2
 """Buttons for seats that a panel has at least."""
 MOST_BUTTONS = 6
-"""Buttons for seats that a panel has at most."""
+"""Buttons for seats that a panel has at most: the picture has so many lamps. The service has room
+for larger panels, with a button for each of the eight seats that a table can have."""
 LONGEST_BODY = 32
 """Bytes of a message's body at most."""
 NO_BUTTON = 0xFF

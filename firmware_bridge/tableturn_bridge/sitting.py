@@ -14,7 +14,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from tableturn_bridge import reasons
 from tableturn_bridge.lamps import seats_of
+from tableturn_bridge.reasons import Elsewhere
 from tableturn_client import Client, Table, new_request_id, new_token
 from tableturn_client.address import Address
 from tableturn_client.credentials import Credential, Credentials, key
@@ -71,6 +73,10 @@ class Place:
 
 class UsedElsewhere(NotNow):
     """The seats belong to another panel, or another bridge works this one. It may change."""
+
+    def __init__(self, why: Elsewhere) -> None:
+        super().__init__(Refusal("PANEL_HELD", why.problem))
+        self.why = why
 
 
 class Sitting:
@@ -179,10 +185,12 @@ class Sitting:
         """Put the panel on a table, if it isn't there as it should be."""
         kept = self._credentials.panel_of(self._server, view.table_id, uid)
         on = seats_of(view, uid)
-        if kept is not None and on is not None and self._wish.seats in (None, on):
+        host = self._host(view.table_id)
+        # Without the host nothing better can be had than what is there.
+        as_is = on if on is None or not host or can_play(view, on) else None
+        if kept is not None and on is not None and (self._wish.seats or as_is) == on:
             self._credentials.put(kept)  # now it is the last one
             return Place(view.table_id, kept.token)
-        host = self._host(view.table_id)
         if not host:
             raise NoCredentials(
                 f"the panel {uid} is not on the table {view.table_id} with these seats, "
@@ -192,7 +200,7 @@ class Sitting:
         table = self._client.table(view.table_id, token=host)
         if on is not None and kept is None:
             await self._refuse_if_held(table, uid)
-        seats = self._wish.seats or on or usual_seats(view, uid, buttons)
+        seats = self._wish.seats or as_is or usual_seats(view, uid, buttons)
         place = await self._attach(table, uid, seats)
         self._keep(uid, place)
         return place
@@ -207,9 +215,11 @@ class Sitting:
         """The panel is on the table from elsewhere: don't take it from a bridge that works it."""
         for panel in await table.panels():
             if panel.panel_uid == uid and panel.held:
-                raise _elsewhere(
-                    f"the panel {uid} is worked by another bridge "
-                    f"({panel.report.place or 'no place given'})"
+                raise UsedElsewhere(
+                    reasons.held_elsewhere(
+                        f"the panel {uid} is worked by another bridge "
+                        f"({panel.report.place or 'no place given'})"
+                    )
                 )
 
     async def _attach(self, table: Table, uid: int, seats: Sequence[int]) -> Place:
@@ -232,7 +242,7 @@ class Sitting:
             # Attaching what is attached already changes nothing, so each try has an id of its own.
             await table.attach_panel(uid, kept.token, seats)
         except SeatTaken as refusal:
-            raise _elsewhere(refusal.sentence) from None
+            raise UsedElsewhere(reasons.seat_taken(refusal.sentence, table_id)) from None
         return Place(table_id, kept.token)
 
     def _keep(self, uid: int, place: Place) -> None:
@@ -293,6 +303,14 @@ class Sitting:
         return buttons  # the service says best that it doesn't know the game
 
 
+def can_play(view: TableView, seats: Sequence[int]) -> bool:
+    """Buttons with these seats may come to play: one has a seat, or one may still be taken.
+
+    A panel whose buttons waited for seats when the game began without it never gets one.
+    """
+    return any(seats) or view.status == TableStatus.TABLE_STATUS_OPEN
+
+
 def usual_seats(view: TableView, uid: int, buttons: int) -> tuple[int, ...]:
     """The seats of the buttons in order, without those of other panels.
 
@@ -302,9 +320,5 @@ def usual_seats(view: TableView, uid: int, buttons: int) -> tuple[int, ...]:
     others = {seat for panel in view.panels if panel.uid != uid for seat in panel.seats}
     left = [seat.seat for seat in view.seats if seat.seat not in others]
     if not left:
-        raise _elsewhere("every seat of the table belongs to another panel")
+        raise UsedElsewhere(reasons.no_seat_left(view.table_id))
     return tuple((left + [0] * buttons)[:buttons])
-
-
-def _elsewhere(sentence: str) -> UsedElsewhere:
-    return UsedElsewhere(Refusal("PANEL_HELD", sentence))

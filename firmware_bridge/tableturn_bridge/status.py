@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tableturn_bridge.errors import PanelTrouble
 from tableturn_bridge.protocol import NO_BUTTON, Caps, Event, Hello, Kind
+from tableturn_bridge.reasons import Elsewhere
 from tableturn_client import Pressed
 from tableturn_client.cli.plain import word
 from tableturn_client.cli.session import columns
@@ -22,7 +24,7 @@ from tableturn_client.messages import (
     TableView,
 )
 
-LONGEST_LINE = 300
+LONGEST_LINE = 500
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,32 @@ def found(hello: Hello, place: str) -> News:
     )
 
 
-def lost(sentence: str) -> News:
-    """The panel can't be reached."""
-    return News("lost", f"{clean(sentence, LONGEST_LINE)}", {"sentence": sentence})
+def lost(error: PanelTrouble) -> News:
+    """The panel can't be reached; `cause` is the doctor's word for it."""
+    return News(
+        "lost",
+        clean(error.sentence, LONGEST_LINE),
+        {"cause": error.cause, "sentence": error.sentence},
+    )
+
+
+def elsewhere(why: Elsewhere) -> News:
+    """The panel is well, and can't be used at its table."""
+    return News(
+        "elsewhere",
+        clean(why.sentence, LONGEST_LINE),
+        {"cause": why.cause, "held": why.held, "sentence": why.sentence},
+    )
+
+
+def seatless(view: TableView) -> News:
+    """Seats are given no more, and no button of the panel has one."""
+    return News(
+        "seatless",
+        f"no button of this panel has a seat at the table {view.table_id}, so its lamps stay off. "
+        "Start again with --seats, such as --seats 1,2, or without it for the seats in order.",
+        {"table_id": view.table_id},
+    )
 
 
 # ---------------------------------------------------------------- the table
@@ -174,10 +199,10 @@ def _gesture(event: Event) -> dict[str, object]:
 # ---------------------------------------------------------------- the panels of a table
 
 
-def panel_rows(panels: Sequence[PanelStatus]) -> list[str]:
+def panel_rows(table_id: str, panels: Sequence[PanelStatus]) -> list[str]:
     """The panels of a table as lines."""
     if not panels:
-        return ["There are no panels on this table."]
+        return [f"There are no panels on the table {clean(table_id)}."]
     rows = [("PANEL", "SEATS", "BRIDGE", "FIRMWARE", "GESTURES", "REFUSED", "DAMAGED FRAMES")]
     for one in panels:
         report = one.report
@@ -193,4 +218,4 @@ def panel_rows(panels: Sequence[PanelStatus]) -> list[str]:
                 f"{report.crc_errors}" if one.held else "-",
             )
         )
-    return columns(rows)
+    return [f"Panels on the table {clean(table_id)}:", *columns(rows)]

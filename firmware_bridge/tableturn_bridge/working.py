@@ -12,23 +12,26 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Protocol
 
-from tableturn_bridge import status
+from tableturn_bridge import reasons, status
 from tableturn_bridge.bridge import PATIENCE, Board, Bridge, Counts
 from tableturn_bridge.connection import Happened, Lost, Ready, Stats
-from tableturn_bridge.errors import PanelTrouble
-from tableturn_bridge.lamps import BRIGHTEST, alike
-from tableturn_bridge.lease import Sleep, holder_name
+from tableturn_bridge.errors import NotASerialPort, PanelTrouble
+from tableturn_bridge.lamps import BRIGHTEST, alike, seats_of
+from tableturn_bridge.lease import Held, Sleep, holder_name
 from tableturn_bridge.link import Pressed
 from tableturn_bridge.patterns import Pattern
 from tableturn_bridge.protocol import Event, Hello, Result
-from tableturn_bridge.sitting import Place, Sitting, UsedElsewhere
+from tableturn_bridge.sitting import Place, Sitting, UsedElsewhere, can_play
 from tableturn_bridge.status import News, Tell
+from tableturn_bridge.telling import InOrder, Later, by_the_loop
 from tableturn_client import Client
 from tableturn_client.errors import NoAnswer, TableturnError, Unavailable, UnknownTable
 from tableturn_client.messages import PanelReport
 
 AGAIN = 1.0
 """Seconds between two tries to sit down at a table that can't be reached, or not yet."""
+
+OTHER_PANEL = "another panel is there now"
 
 
 class Connection(Board, Protocol):
@@ -57,6 +60,7 @@ class Work:
         brightness: int = BRIGHTEST,
         patience: float = PATIENCE,
         sleep: Sleep = asyncio.sleep,
+        later: Later = by_the_loop,
     ) -> None:
         self.counts = Counts()
         self.bridge: Bridge | None = None
@@ -64,7 +68,7 @@ class Work:
         self._client = client
         self._sitting = sitting
         self._machine = machine
-        self._tell = tell
+        self._tell = InOrder(tell, later)
         self._brightness = brightness
         self._patience = patience
         self._sleep = sleep
@@ -74,7 +78,11 @@ class Work:
         self._said = ""
 
     async def run(self) -> None:
-        """Work until cancelled. Raises what no patience helps against, such as UnknownTable."""
+        """Work until cancelled.
+
+        Raises what no patience helps against, such as UnknownTable, or NotASerialPort for a port
+        that was never one.
+        """
         try:
             async with asyncio.TaskGroup() as tasks:
                 await self._listen(tasks)
@@ -82,6 +90,8 @@ class Work:
             error: BaseException = several
             while isinstance(error, BaseExceptionGroup):
                 error = error.exceptions[0]
+            assert isinstance(error, TableturnError)
+            self._refuse_early("NO_TABLE", error.sentence)
             raise error from None
 
     # ------------------------------------------------------------ the panel
@@ -96,30 +106,48 @@ class Work:
                     self._hello, self._port = hello, port
                     self._tell(status.found(hello, port))
                     if other:
+                        if self.bridge is not None:
+                            self.bridge.end(OTHER_PANEL)
                         if table is not None:
                             table.cancel()
                             await asyncio.wait([table])
-                        self._early.clear()
+                        self._refuse_early("OTHER_PANEL", OTHER_PANEL)
                         table = tasks.create_task(self._from_table_to_table(hello))
                 case Pressed(event=event):
                     if self.bridge is None:
                         self._early.append(event)
                         tasks.create_task(self._give_up(event))
                     else:
-                        self.bridge.pressed(event)
+                        self._asks(self.bridge, event)
+                case Lost(error=NotASerialPort() as error) if self._hello is None:
+                    raise error  # a file or a folder never becomes a panel
                 case Lost(error=error):
-                    self._tell(status.lost(error.sentence))
+                    self._tell(status.lost(reasons.known_here(error)))
         raise PanelTrouble("the connection to the panel has ended by itself", "Start again.")
+
+    def _asks(self, bridge: Bridge, event: Event) -> None:
+        """The table is asked what a gesture does."""
+        self._tell.waits_for(event)
+        bridge.pressed(event)
 
     async def _give_up(self, event: Event) -> None:
         """A gesture waits for a table no longer than it would for an answer."""
         await self._sleep(self._patience)
         if event in self._early:
-            self._early.remove(event)
-            self.counts.gestures += 1
-            self.counts.count(Result.REJECTED)
-            self._connection.answer(event, Result.REJECTED)
-            self._tell(status.gesture_refused(event, "NO_ANSWER", "there is no table to ask"))
+            self._refuse(event, "NO_ANSWER", "there is no table to ask")
+
+    def _refuse_early(self, reason: str, sentence: str) -> None:
+        """No table will ever be asked for the gestures that wait for one."""
+        for event in list(self._early):
+            self._refuse(event, reason, sentence)
+
+    def _refuse(self, event: Event, reason: str, sentence: str) -> None:
+        """The final answer to a gesture that has waited for a table."""
+        self._early.remove(event)
+        self.counts.gestures += 1
+        self.counts.count(Result.REJECTED)
+        self._connection.answer(event, Result.REJECTED)
+        self._tell(status.gesture_refused(event, reason, sentence))
 
     def _is_other(self, hello: Hello) -> bool:
         """Another panel is there than before, or the first one."""
@@ -157,7 +185,7 @@ class Work:
             panel,
             self._connection,
             hello.buttons,
-            tell=self._tell,
+            tell=self._teller(place, hello.uid),
             report=self._report,
             counts=self.counts,
             brightness=self._brightness,
@@ -166,11 +194,36 @@ class Work:
         )
         early, self._early = self._early, []
         for event in early:
-            bridge.pressed(event)
+            self._asks(bridge, event)
         try:
             return await bridge.run()
         finally:
             self.bridge = None
+            self._tell.all()
+
+    def _teller(self, place: Place, uid: int) -> Tell:
+        """Tells what happens at a table, with what helps where this panel has no place there."""
+        seatless = False
+
+        def tell(news: News) -> None:
+            nonlocal seatless
+            if news.kind == "elsewhere":
+                problem = str(news.details["sentence"])
+                others = news.details["held"] == Held.OTHERS.value
+                news = status.elsewhere(
+                    reasons.held_elsewhere(problem)
+                    if others
+                    else reasons.off_table(problem, place.table_id, uid)
+                )
+            self._tell(news)
+            view = self.bridge.view if self.bridge is not None else None
+            seats = None if view is None else seats_of(view, uid)
+            if view is None or seats is None or seatless or can_play(view, seats):
+                return
+            seatless = True
+            self._tell(status.seatless(view))
+
+        return tell
 
     async def _sit_down(self, hello: Hello) -> Place:
         """A place at a table, however long the service or another panel lets us wait."""
@@ -186,10 +239,14 @@ class Work:
     def _wait(self, pattern: Pattern, hello: Hello, error: TableturnError) -> None:
         """There is no place yet: show it, and say once why."""
         self._connection.show(alike(pattern, hello.buttons, brightness=self._brightness))
-        if error.sentence != self._said:
-            self._said = error.sentence
-            kind = "elsewhere" if pattern is Pattern.ELSEWHERE else "service_lost"
-            self._tell(News(kind, f"{error.sentence}; trying again", {"sentence": error.sentence}))
+        if error.sentence == self._said:
+            return
+        self._said = error.sentence
+        if isinstance(error, UsedElsewhere):
+            self._tell(status.elsewhere(error.why))
+        else:
+            line = f"{error.sentence}; trying again"
+            self._tell(News("service_lost", line, {"sentence": error.sentence}))
 
     # ------------------------------------------------------------ the report
 

@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+from msgspec.structs import replace
+
 from tableturn_server.bots import Bot, Sight, bot_of, names
+from tableturn_server.bots.frames import LENGTH, frame, question_of
+from tableturn_server.bots.worker import Worker
 from tableturn_server.rules.actions import Action
 from tableturn_server.rules.catalog import GAMES
 from tableturn_server.rules.choices import Choice, pick
 from tableturn_server.tables import commands
 from tableturn_server.tables.commands import By
+from tableturn_server.tables.due import due_bots
+from tableturn_server.tables.state import Confirmation
+from tableturn_server.tables.state import Table as LiveTable
 from tests.rules.play import Table
 from tests.tables.play import HOST, TableOfTest, a_table
 
@@ -67,6 +74,31 @@ def bots_at(
     for _ in range(seats):
         assert made.does(commands.SeatBot(by=HOST, bot=bot))
     return made
+
+
+def played_by_panels(turns: int, bot: str = "random", game: str = "eastern-wonders") -> LiveTable:
+    """A table after so many turns of bots that a panel confirms, each by the press of a button.
+
+    The turns are those that a worker answers, and the button is lit each time.
+    """
+    at = a_table(game, seats=2, taken=False, start_when_full=False)
+    for _ in range(2):
+        at.host_seats_bot(bot, confirmation=Confirmation.PANEL)
+    panel = at.host_puts_panel(seats=(1, 2))
+    assert at.does(commands.Start(by=HOST))
+    worker = Worker()
+    for _ in range(turns):
+        for seat in due_bots(at.table):
+            question, setting = question_of(at.table, seat)
+            answer = worker.answer(frame(replace(question, told=setting))[LENGTH:])
+            assert not answer.fault
+            command = commands.Act(
+                by=BOTS, seat=seat, expected_revision=at.table.revision, actions=answer.actions
+            )
+            assert at.does(command)
+            assert due_bots(at.table) == ()
+        panel.presses(at.asked_seats[0])
+    return at.table
 
 
 class Only(Bot):

@@ -10,7 +10,15 @@ from tableturn_server.bots import Sight, bot_of, names, whole_turn
 from tableturn_server.bots.chance import dice
 from tableturn_server.rules.actions import NameNext, PassRound
 from tableturn_server.rules.game import EndReason
-from tests.bots.support import PAIRS, Only, play_out, sight_of, take, turn_of
+from tests.bots.support import (
+    PAIRS,
+    Only,
+    play_out,
+    played_by_panels,
+    sight_of,
+    take,
+    turn_of,
+)
 from tests.rules.play import Table
 from tests.rules.test_every_game import GAMES, VARIANTS, table_of, turns
 
@@ -122,6 +130,35 @@ def test_a_bot_without_an_end_takes_the_default() -> None:
             return super().choose(sight.begin)
 
     assert whole_turn(Restless("harvest"), sight) == sight.default()
+
+
+# -- where a panel confirms ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "bot"), PAIRS)
+def test_a_panel_always_has_something_to_confirm(name: str, bot: str) -> None:
+    """A game of bots whose turns are confirmed by buttons goes on, press by press."""
+    assert played_by_panels(60, bot, name).turns == 60
+
+
+@every_game
+@pytest.mark.parametrize("number", range(3))
+def test_a_bot_that_has_to_act_does_something_wherever_it_can(
+    name: str, seats: int, number: int
+) -> None:
+    """Also one that would rather do nothing, or what is not possible."""
+    table = table_of(name, seats, number)
+    bots = [*(bot_of(bot, name) for bot in names(name)), Only(None), Only("claim_tile")]
+    for count, seat in zip(range(60), turns(table, Random(number)), strict=False):
+        if all(prompt.seat != seat for prompt in table.prompts):
+            continue
+        sight = sight_of(table, seat, bytes((count,)) * 32)
+        for bot in bots:
+            end = sight
+            for action in whole_turn(bot, sight, must_act=True):
+                end = end.after(action)
+            assert end.can_confirm
+            assert not end.skips or not sight.choices
 
 
 # -- at a free table -----------------------------------------------------------------------

@@ -94,5 +94,5 @@ def test_a_bot_sees_no_values_of_tiles_that_others_took() -> None:
         public = {name for name in dir(sight) if not name.startswith("_")}
         assert public == {
             *("after", "begin", "can_confirm", "choices", "default", "game", "log_hash"),
-            *("mark", "options", "prompt", "seat", "seats", "staged", "view"),
+            *("mark", "options", "prompt", "seat", "seats", "skips", "staged", "view"),
         }

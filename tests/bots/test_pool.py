@@ -21,8 +21,8 @@ from tableturn_server.bots.pool import Pool, WorkerFailed
 from tableturn_server.bots.worker import Worker
 from tableturn_server.rules.actions import TakePile
 from tableturn_server.tables.due import due_bots
-from tableturn_server.tables.state import Table, game_of
-from tests.bots.support import bots_at
+from tableturn_server.tables.state import Occupant, Table, game_of
+from tests.bots.support import bots_at, played_by_panels
 from tests.e2e.processes import alive, until
 from tests.rules.own_sets import own_file
 from tests.store.support import eventually
@@ -39,6 +39,8 @@ def python(code: str) -> tuple[str, ...]:
 
 HANGS = python("""
 def hang(*_):
+    if "HANGING" in os.environ:
+        open(os.environ["HANGING"], "w").close()
     while True:
         pass
 worker.whole_turn = hang
@@ -110,6 +112,24 @@ def test_a_worker_that_has_forgotten_a_setting_says_so() -> None:
     assert worker.answer(b"nonsense").fault
 
 
+def test_a_worker_with_another_edition_of_a_component_set_plays_nothing() -> None:
+    """Such as one that was left over from before an update: it would play another game."""
+    making = replace(TABLE.making, set_sha256=bytes(32))
+    question, setting = question_of(replace(TABLE, making=making), SEAT)
+    answer = Worker().answer(frame(replace(question, told=setting))[LENGTH:])
+    assert not answer.actions
+    assert "another edition of the component set" in answer.fault
+
+
+async def test_where_a_panel_confirms_the_turn_without_a_worker_is_more_than_nothing() -> None:
+    table = played_by_panels(4)
+    (seat,) = due_bots(table)
+    assert default(table, seat) == ()
+    async with workers("false") as pool:
+        assert await pool.turn(table, seat) != ()
+        assert pool.defaults == 1
+
+
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM])
 async def test_one_that_dies_is_replaced_and_the_turn_is_asked_again(kill: signal.Signals) -> None:
     async with workers() as pool:
@@ -177,6 +197,41 @@ async def test_a_caller_that_gives_up_gets_nobody_elses_answer() -> None:
         assert pool.failed == 0
 
 
+async def test_people_never_wait_for_bots_among_themselves() -> None:
+    other = 2 - SEAT // 2
+    with_ann = replace(
+        TABLE,
+        seats=tuple(
+            replace(seat, occupant=Occupant.PERSON) if number == other else seat
+            for number, seat in enumerate(TABLE.seats, 1)
+        ),
+    )
+    answered: list[str] = []
+
+    async def turn(name: str, table: Table) -> None:
+        await pool.turn(table, SEAT)
+        answered.append(name)
+
+    async with workers() as pool:
+        asked = [asyncio.create_task(turn(f"bots {number}", TABLE)) for number in range(4)]
+        await asyncio.sleep(0)  # all of them stand in the queue, and the first is being asked
+        asked.append(asyncio.create_task(turn("Ann", with_ann)))
+        await asyncio.gather(*asked)
+    assert answered == ["bots 0", "Ann", "bots 1", "bots 2", "bots 3"]
+
+
+async def test_who_gives_up_in_the_queue_keeps_no_worker() -> None:
+    async with workers() as pool:
+        first = asyncio.create_task(pool.turn(TABLE, SEAT))
+        others = [asyncio.create_task(pool.turn(TABLE, SEAT)) for _ in range(3)]
+        await asyncio.sleep(0)
+        others[0].cancel()
+        await first
+        others[1].cancel()  # it may have been given the worker by now, and has not begun
+        await asyncio.gather(*others, return_exceptions=True)
+        assert others[2].result() == first.result() == await pool.turn(TABLE, SEAT)
+
+
 async def test_whoever_waits_when_the_pool_is_closed_hears_so() -> None:
     pool = Pool(1, thinking=30, command=HANGS)
     tasks = [asyncio.create_task(pool.turn(TABLE, SEAT)) for _ in range(3)]
@@ -200,7 +255,7 @@ async def test_a_worker_knows_no_secret_of_the_service(monkeypatch: pytest.Monke
 
 
 PARENT = """
-import asyncio, sys
+import asyncio, os, sys
 from tests.bots.test_pool import HANGS, SEAT, TABLE
 from tableturn_server.bots.pool import COMMAND, Pool
 
@@ -209,9 +264,8 @@ async def main():
     await asyncio.gather(pool.turn(TABLE, SEAT), pool.turn(TABLE, SEAT))
     stuck = Pool(1, thinking=60, command=HANGS)
     task = asyncio.create_task(stuck.turn(TABLE, SEAT))
-    while not stuck.pids:
+    while not os.path.exists(os.environ["HANGING"]):  # its bot has begun to think
         await asyncio.sleep(0.01)
-    await asyncio.sleep(0.3)
     print(*pool.pids, *stuck.pids, flush=True)
     await task
 
@@ -220,13 +274,14 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM])
-def test_when_the_service_is_killed_its_workers_end(kill: signal.Signals) -> None:
+def test_when_the_service_is_killed_its_workers_end(kill: signal.Signals, tmp_path: Path) -> None:
     """Also the one whose bot never comes to an end."""
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT],
         stdout=subprocess.PIPE,
         cwd=Path(__file__).parents[2],
         start_new_session=True,
+        env={**os.environ, "HANGING": str(tmp_path / "hanging")},
     )
     assert parent.stdout is not None
     pids = [int(pid) for pid in parent.stdout.readline().split()]

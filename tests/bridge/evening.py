@@ -18,22 +18,32 @@ from typing import Self
 import pytest
 
 from tableturn_bridge.connection import PanelConnection
+from tableturn_bridge.lease import Sleep
+from tableturn_bridge.protocol import DEBOUNCE
 from tableturn_bridge.sitting import Sitting, Wish
 from tableturn_bridge.status import News
 from tableturn_bridge.virtual.board import Fate
-from tableturn_bridge.virtual.pty import LONG_MS, VirtualPanel
+from tableturn_bridge.virtual.pty import LONG_MS, SHORT_MS, VirtualPanel, clock
 from tableturn_bridge.working import Work
 from tableturn_client import Client, Retry, Table, connect
 from tableturn_client.address import read_address
 from tableturn_client.credentials import Credentials
 from tableturn_client.messages import LogEntry, TableView
 from tableturn_server.service.server import Service as Served
-from tableturn_server.store import keys, open_store
+from tableturn_server.store import LEASE_MS, keys, open_store
 from tests.service.support import ADMIN, NO_LIMITS, digest
 
 WITHIN = 20.0
 """Seconds in which anything must have happened."""
 QUICK = Retry(total=5.0, attempt=2.0, first=0.02, most=0.1)
+
+
+def pressed(board: VirtualPanel, hand: HandClock, button: int) -> None:
+    """A short press of a button, while the panel's clock is stopped."""
+    board.down(button)
+    hand.passes(SHORT_MS)
+    board.up(button)
+    hand.passes(2 * DEBOUNCE)
 
 
 async def until(so: Callable[[], bool], what: str = "it") -> None:
@@ -44,11 +54,40 @@ async def until(so: Callable[[], bool], what: str = "it") -> None:
         await asyncio.sleep(0.005)
 
 
+class HandClock:
+    """A panel's clock, which goes as all others do until the test stops it.
+
+    What a panel does by itself is told by its clock: while that stands still nothing is given up
+    and no sign passes, however slow the machine is.
+    """
+
+    def __init__(self) -> None:
+        self._ahead = 0.0
+        self._stopped: float | None = None
+
+    def __call__(self) -> float:
+        return clock() + self._ahead if self._stopped is None else self._stopped
+
+    def stop(self) -> None:
+        self._stopped = self()
+
+    def passes(self, ms: float) -> None:
+        """So much time passes while the clock is stopped."""
+        assert self._stopped is not None
+        self._stopped += ms
+
+    def goes_on(self) -> None:
+        assert self._stopped is not None
+        self._ahead = self._stopped - clock()
+        self._stopped = None
+
+
 class Service:
     """A service in this process that can be stopped and started again at the same address."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, lease_ms: int = LEASE_MS) -> None:
         self.url = url
+        self.lease_ms = lease_ms
         self.port = 0
         self._stack: contextlib.AsyncExitStack | None = None
 
@@ -59,7 +98,7 @@ class Service:
     async def start(self) -> None:
         self._stack = contextlib.AsyncExitStack()
         store = await self._stack.enter_async_context(open_store(url=self.url, watch_interval=0.3))
-        service = Served(store, digest(ADMIN), limits=NO_LIMITS)
+        service = Served(store, digest(ADMIN), limits=NO_LIMITS, lease_ms=self.lease_ms)
         self.port = await service.start("127.0.0.1", self.port)
         self._stack.push_async_callback(service.stop, 0.1)
 
@@ -126,11 +165,13 @@ class Evening:
         uid: int = 7,
         wish: Wish | None = None,
         patience: float = 10.0,
+        sleep: Sleep = asyncio.sleep,
+        now: Callable[[], float] = clock,
     ) -> AsyncIterator[AtPanel]:
         """A panel that is plugged in, with its bridge."""
         async with (
-            VirtualPanel(buttons, uid=uid, boot_ms=0) as board,
-            self.bridge(board, wish, patience=patience) as panel,
+            VirtualPanel(buttons, uid=uid, boot_ms=0, now=now) as board,
+            self.bridge(board, wish, patience=patience, sleep=sleep) as panel,
         ):
             yield panel
 
@@ -143,6 +184,7 @@ class Evening:
         machine: Machine | None = None,
         name: str = "",
         patience: float = 10.0,
+        sleep: Sleep = asyncio.sleep,
     ) -> AsyncIterator[AtPanel]:
         """A bridge for a panel, until it is interrupted."""
         at = machine or self.machine
@@ -159,6 +201,7 @@ class Evening:
                 machine=name or at.credentials.machine(),
                 tell=news.append,
                 patience=patience,
+                sleep=sleep,
             )
             task = asyncio.create_task(work.run())
             panel = AtPanel(self, board, work, task, news)
@@ -265,6 +308,15 @@ class AtPanel:
         assert pressed is not None
         return pressed.fate
 
+    async def heard(self) -> None:
+        """Wait until the panel has heard its bridge once more."""
+        before = self.board.board.frames_read
+        await until(lambda: self.board.board.frames_read > before, "a frame")
+
+    async def found(self) -> None:
+        """Wait until the bridge speaks with its panel."""
+        await until(lambda: bool(self.told("found")), "the panel")
+
     async def hold(self, button: int) -> Fate:
         pressed = await self.board.hold(button, wait=True)
         assert pressed is not None
@@ -284,6 +336,11 @@ class AtPanel:
         pressed = await self.board.master(LONG_MS, wait=True)
         assert pressed is not None
         return pressed.fate
+
+    def lit(self) -> list[int]:
+        """The buttons whose lamps say that it is their turn."""
+        lamps = self.board.lamps()
+        return [number for number, lamp in enumerate(lamps, 1) if lamp.sign == "TURN"]
 
     async def sit_down_all(self) -> None:
         """A press of each button takes a seat; holding one begins if the table waits for it."""

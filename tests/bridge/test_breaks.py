@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tableturn_bridge.protocol import Event, Result
+from tableturn_bridge.lease import EVERY
+from tableturn_bridge.protocol import RESEND, RESEND_SEEN, Event, Result
 from tableturn_bridge.sitting import Wish
 from tableturn_bridge.virtual.board import Fate
+from tableturn_bridge.virtual.lights import RUN
 from tableturn_bridge.virtual.pty import VirtualPanel
 from tableturn_client.errors import UnknownTable
 from tableturn_client.messages import ChangeKind, Occupant, PanelStatus
-from tests.bridge.evening import AtPanel, Evening, Service, until
+from tableturn_server.store import LEASE_MS
+from tests.bridge.evening import WITHIN, AtPanel, Evening, HandClock, Service, pressed, until
 from tests.store.support import Server
 
 CONFIRM = ChangeKind.CHANGE_KIND_CONFIRM
 OPEN = Wish(options={"first_seat": "1"})
+FASTER = 10
+"""So much faster than usual the lease of a panel ends, and is renewed."""
+LEASES = 5
 
 
 @pytest.fixture
@@ -149,7 +156,8 @@ async def test_a_bridge_for_one_table_ends_when_that_is_gone(
 @pytest.mark.case("H8")
 async def test_a_press_whose_answer_the_bridge_took_with_it_counts_once(evening: Evening) -> None:
     """The service has the press, the panel has no answer yet, and the bridge is killed."""
-    async with VirtualPanel(2, uid=7, boot_ms=0, opening_resets=False) as board:
+    hand = HandClock()
+    async with VirtualPanel(2, uid=7, boot_ms=0, opening_resets=False, now=hand) as board:
         async with evening.bridge(board, OPEN) as panel:
             await panel.begin()
 
@@ -160,7 +168,11 @@ async def test_a_press_whose_answer_the_bridge_took_with_it_counts_once(evening:
             await board.press(1)
             await until(lambda: panel.view.turns == 1)
             await until(lambda: board.board.waiting == 1)
+            hand.stop()  # so that it gives nothing up while there is no bridge
+            await panel.heard()
         async with evening.bridge(board, OPEN) as panel:
+            await panel.found()
+            hand.passes(RESEND_SEEN)
             await until(lambda: board.board.fates["ACCEPTED"] == 4, "the answer")
             await panel.shows("NEXT", "TURN")
             assert await confirmed(panel) == [1]
@@ -170,27 +182,37 @@ async def test_a_press_whose_answer_the_bridge_took_with_it_counts_once(evening:
 
 @pytest.mark.case("H8")
 async def test_a_press_while_the_bridge_is_down_counts_for_no_later_turn(evening: Evening) -> None:
-    async with VirtualPanel(2, uid=7, boot_ms=0, opening_resets=False) as board:
+    hand = HandClock()
+    async with VirtualPanel(2, uid=7, boot_ms=0, opening_resets=False, now=hand) as board:
         async with evening.bridge(board, OPEN) as panel:
             await panel.begin()
+            hand.stop()  # so that it gives nothing up while there is no bridge
+            await panel.heard()
             host = evening.machine.credentials.host(evening.server, panel.table.table_id)
             assert host is not None
             table_id = panel.table.table_id
-        await board.press(1)  # the lamps still show the turn
+        pressed(board, hand, 1)  # the lamps still show the turn
         await until(lambda: board.board.waiting == 1)
         table = evening.client.table(table_id, token=host.token)
         await table.pause()  # meanwhile something else happens, which is nothing to this seat
         await table.resume()
         async with evening.bridge(board, OPEN) as panel:
+            await panel.found()
+            hand.passes(RESEND[0])
             await panel.shows("NEXT", "TURN")
             assert await confirmed(panel) == [1]
-            assert board.board.fates["ACCEPTED"] == 4
-        await board.press(2)
+            await until(lambda: board.board.fates["ACCEPTED"] == 4, "the answer")
+            await panel.heard()
+        pressed(board, hand, 2)
         await until(lambda: board.board.waiting == 1)
         await table.take_back(expected=(await table.view()).revision)
         async with evening.bridge(board, OPEN) as panel:
-            await until(lambda: board.board.fates["STALE"] == 1, "a visible refusal")
+            await panel.found()
+            hand.passes(RESEND[0])
+            await panel.shows("TURN", "STALE")
+            hand.passes(RUN)
             await panel.shows("TURN", "NEXT")
+            assert board.board.fates["STALE"] == 1
             assert await confirmed(panel) == [1], "only what was confirmed before"
 
 
@@ -233,22 +255,47 @@ async def test_a_panel_that_is_unplugged_is_no_player_who_left(
 
 
 @pytest.mark.case("R7")
-async def test_a_player_who_thinks_for_long_is_there_all_the_time(evening: Evening) -> None:
-    """Nothing is pressed and nothing changes: the bridge tells that it is there all the same."""
-    async with evening.panel(buttons=2, wish=OPEN) as panel:
+async def test_a_player_who_thinks_for_long_is_there_all_the_time(
+    valkey: Server, tmp_path: Path
+) -> None:
+    """Nothing is pressed and nothing changes: the bridge tells that it is there all the same.
+
+    The service lends the panel for a short time here, and the bridge asks as much more often.
+    """
+    lease_ms = LEASE_MS // FASTER
+
+    async def faster(seconds: float) -> None:
+        await asyncio.sleep(seconds / FASTER)
+
+    async with (
+        Service(valkey.url, lease_ms=lease_ms) as service,
+        Evening(service.address, tmp_path / "home") as evening,
+        evening.panel(buttons=2, wish=OPEN, sleep=faster) as panel,
+    ):
         await panel.begin()
         before = panel.view.revision
-        reports: list[PanelStatus] = []
-        while len({one.report_time.ToJsonString() for one in reports}) < 4:
-            (status,) = await panel.table.panels()
-            assert status.held
-            reports.append(status)
-        report = reports[-1].report
+        first = await held(panel, 0)
+        # Held so long after its first lease has ended, and many more.
+        status = await held(panel, first.report_time.ToMilliseconds() + LEASES * lease_ms)
+        report = status.report
         assert report.buttons == 2
         assert report.firmware == "1.0"
         assert report.gestures == report.accepted == 3
         assert panel.view.revision == before
         await panel.turn(1)
+
+
+async def held(panel: AtPanel, since_ms: int) -> PanelStatus:
+    """Wait until the service says that the panel is held, by what it heard after a time."""
+    async with asyncio.timeout(WITHIN):
+        while True:
+            (status,) = await panel.table.panels()
+            if status.held and status.report_time.ToMilliseconds() > since_ms:
+                return status
+
+
+def test_a_panel_is_held_again_long_before_its_lease_ends() -> None:
+    assert EVERY * 1000 * 3 < LEASE_MS
 
 
 async def test_another_panel_in_the_same_socket_gets_a_table_of_its_own(

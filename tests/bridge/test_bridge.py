@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -100,6 +101,8 @@ class Script:
     def __init__(self) -> None:
         self.holds: deque[Exception] = deque()
         self.slow_hold: asyncio.Event | None = None
+        self.slow_release: asyncio.Event | None = None
+        self.held = 0
         self.released = 0
         self.news: list[News] = []
         self._expected: deque[Expected] = deque()
@@ -172,6 +175,7 @@ class Script:
             yield told
 
     async def hold(self, report: object) -> float:
+        self.held += 1
         if self.slow_hold is not None:
             await self.slow_hold.wait()
         if self.holds:
@@ -180,6 +184,8 @@ class Script:
 
     async def release(self) -> None:
         self.released += 1
+        if self.slow_release is not None:
+            await self.slow_release.wait()
 
     async def press(
         self, button: int, gesture: Gesture, second: int, *, expected: int, request_id: str
@@ -399,6 +405,7 @@ async def test_a_fault_of_ours_ends_the_bridge_instead_of_leaving_the_player_wai
     async with work as bridge:
         await held(bridge)
         script.expect("press", ZeroDivisionError("a fault"))
+        script.expect("answer", number=1, result=Result.REJECTED)
         bridge.pressed(event())
         await until(work.task.done)
         with pytest.raises(ExceptionGroup) as raised:
@@ -490,7 +497,7 @@ async def test_a_table_that_is_gone_ends_the_bridge(script: Script) -> None:
 async def test_a_panel_that_another_bridge_holds_shows_it_and_says_whose_it_is(
     script: Script,
 ) -> None:
-    script.holds.extend([refusal(PanelHeld, "held by kitchen:00000007", holder="kitchen")] * 1000)
+    script.holds.extend([refusal(PanelHeld, "held by kitchen:7", holder="kitchen")] * 1000)
     async with at_work(script) as bridge:
         await held(bridge, Held.OTHERS)
         script.shows(Pattern.ELSEWHERE, Pattern.ELSEWHERE)
@@ -499,7 +506,7 @@ async def test_a_panel_that_another_bridge_holds_shows_it_and_says_whose_it_is(
         script.shows(*TURN_1, armed=1)
         script.holds.clear()  # the other one has let it go
     elsewhere = [one for one in script.news if one.kind == "elsewhere"]
-    assert [one.line for one in elsewhere] == ["held by kitchen:00000007"]
+    assert [one.line for one in elsewhere] == ["held by kitchen:7"]
 
 
 async def test_nothing_is_shown_before_it_is_clear_whose_the_panel_is(script: Script) -> None:
@@ -568,6 +575,167 @@ async def test_a_press_on_a_panel_that_another_bridge_holds_is_refused(script: S
         bridge.pressed(event())
 
 
+async def test_a_press_is_held_back_until_it_is_clear_whose_the_panel_is(script: Script) -> None:
+    script.slow_hold = asyncio.Event()
+    script.tells(Snapshot(view()))
+    async with at_work(script) as bridge:
+        await until(lambda: bridge.view is not None)
+        bridge.pressed(event())
+        script.tells(Change(LogEntry(revision=6), view(6)))
+        await until(lambda: bridge.view is not None and bridge.view.revision == 6)
+        await script.assert_done()  # a press that was sent would be a fault
+        script.shows(*TURN_1, armed=1, revision=6)
+        script.expect("press", Pressed(7), button=1)
+        script.expect("answer", number=1, result=Result.ACCEPTED)
+        script.slow_hold.set()
+
+
+# ---------------------------------------------------------------- the end of a table
+
+
+GONE = "no such table"
+
+
+async def test_presses_on_the_way_are_refused_when_the_table_is_gone(script: Script) -> None:
+    begins(script)
+    work = at_work(script)
+    async with work as bridge:
+        await held(bridge)
+        for number, button in ((1, 0), (2, 1)):
+            script.expect("press", Pressed(6), wait=asyncio.Event(), button=button + 1)
+            bridge.pressed(event(number, button))
+        await script.assert_done()
+        for number in (1, 2):
+            script.expect("answer", number=number, result=Result.REJECTED)
+        script.tells(refusal(UnknownTable, GONE))
+        await until(work.task.done)
+        with pytest.raises(UnknownTable):
+            work.task.result()
+    assert bridge.counts.rejected == bridge.counts.gestures == 2
+    assert [one.line for one in script.news if one.kind == "refused"] == [
+        f"button 1 pressed: {GONE}",
+        f"button 2 pressed: {GONE}",
+    ]
+
+
+async def test_a_press_that_comes_while_the_panel_is_let_go_is_refused(script: Script) -> None:
+    begins(script)
+    script.slow_release = asyncio.Event()
+    work = at_work(script)
+    async with work as bridge:
+        await held(bridge)
+        script.tells(refusal(UnknownTable, GONE))
+        await until(lambda: script.released == 1)
+        asked = script.held
+        script.expect("answer", number=1, result=Result.REJECTED)
+        bridge.pressed(event(1))
+        script.expect("answer", number=2, result=Result.STALE)
+        bridge.pressed(event(2, tag=ELSEWHERE))
+        await script.assert_done()
+        assert not work.task.done()
+        script.slow_release.set()
+        await until(work.task.done)
+    assert script.held == asked, "the panel is not held again"
+    with pytest.raises(UnknownTable):
+        work.task.result()
+
+
+async def test_a_press_that_waits_for_the_lease_never_takes_back_what_was_let_go(
+    script: Script,
+) -> None:
+    """The service says that nobody holds the panel, just when the bridge leaves the table."""
+    begins(script)
+    lapsed = asyncio.Event()
+    work = at_work(script)
+    async with work as bridge:
+        await held(bridge)
+        script.expect("press", refusal(PanelHeld, "no bridge holds it"), wait=lapsed)
+        bridge.pressed(event())
+        await script.assert_done()
+        script.expect("answer", number=1, result=Result.REJECTED)
+        script.tells(refusal(UnknownTable, GONE))
+        await until(lambda: script.released == 1)
+        asked = script.held
+        lapsed.set()
+        await until(work.task.done)
+        assert await bridge.lease.renew() is Held.UNKNOWN
+    assert script.held == asked
+
+
+async def test_a_press_after_the_next_table_is_known_is_refused_and_delays_nobody(
+    script: Script,
+) -> None:
+    begins(script)
+    answered = asyncio.Event()
+    work = at_work(script)
+    async with work as bridge:
+        await held(bridge)
+        script.expect("press", Pressed(7, next_table_id="next-one"), wait=answered)
+        bridge.pressed(event(1, kind=Kind.LONG))
+        script.shows(*TURN_1, armed=1, revision=6)
+        script.tells(Change(LogEntry(revision=6), view(6, next_table="next-one")))
+        await script.assert_done()
+        script.expect("answer", number=2, result=Result.REJECTED)
+        bridge.pressed(event(2, button=1))
+        script.expect("answer", number=1, result=Result.ACCEPTED)
+        answered.set()
+        await until(work.task.done)
+        assert work.task.result() == "next-one"
+
+
+async def test_a_press_that_was_answered_just_before_the_end_gets_no_second_answer(
+    script: Script,
+) -> None:
+    begins(script)
+    async with at_work(script) as bridge:
+        await held(bridge)
+        script.expect("press", Pressed(6))
+        script.expect("answer", number=1, result=Result.ACCEPTED)
+        bridge.pressed(event())
+        await script.assert_done()
+        bridge.end("another panel is there now")
+
+
+class Stubborn(asyncio.Event):
+    """A call that can't be stopped any more: what would cancel it lets it come to its end."""
+
+    async def wait(self) -> Literal[True]:
+        with contextlib.suppress(asyncio.CancelledError):
+            await super().wait()
+        return True
+
+
+async def test_a_press_that_was_refused_at_the_end_gets_no_second_answer(script: Script) -> None:
+    begins(script)
+    work = at_work(script)
+    async with work as bridge:
+        await held(bridge)
+        script.expect("press", Pressed(6), wait=Stubborn())
+        bridge.pressed(event())
+        await script.assert_done()
+        script.expect("answer", number=1, result=Result.REJECTED)
+        script.tells(refusal(UnknownTable, GONE))
+        await until(work.task.done)
+        assert (bridge.counts.accepted, bridge.counts.rejected) == (0, 1)
+    assert [one.kind for one in script.news if one.kind in ("pressed", "refused")] == ["refused"]
+
+
+@pytest.mark.case("H8")
+async def test_an_interrupted_bridge_leaves_its_presses_to_the_next_one(script: Script) -> None:
+    """The service may have carried it out: only its own answer will do."""
+    begins(script)
+    work = at_work(script)
+    async with work as bridge:
+        await held(bridge)
+        script.expect("press", Pressed(6), wait=asyncio.Event())
+        bridge.pressed(event())
+        await script.assert_done()
+        work.task.cancel()
+        await until(work.task.done)
+    assert bridge.counts.rejected == 0
+    assert script.released == 1
+
+
 # ---------------------------------------------------------------- the next table
 
 
@@ -621,8 +789,8 @@ async def test_the_answer_to_the_press_is_enough_to_go_on_at_the_next_table(
 
 
 def test_the_name_of_a_bridge_is_short_and_ends_with_what_is_its_own() -> None:
-    assert holder_name("kitchen-0123456789abcdef", 7) == "kitchen-0123456789abcdef:00000007"
+    assert holder_name("kitchen-0123456789abcdef", 7) == "kitchen-0123456789abcdef:7"
     long = holder_name("k" * 40 + "-0123456789abcdef", 2**32 - 1)
     assert len(long) == 64
-    assert long.endswith("-0123456789abcdef:ffffffff")
-    assert holder_name("a\nb", 7) == "a?b:00000007"
+    assert long.endswith("-0123456789abcdef:4294967295")
+    assert holder_name("a\nb", 7) == "a?b:7"

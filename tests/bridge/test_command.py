@@ -184,6 +184,22 @@ def test_a_game_at_a_virtual_panel(home: Path) -> None:
     assert status["panels"][0]["held"] is False, "it was let go"
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
+def test_a_bridge_that_is_told_to_end_lets_its_panel_go(home: Path, number: signal.Signals) -> None:
+    """As with Ctrl-C: nobody has to wait until its lease has ended by itself."""
+    with Panel(home, "--buttons", "2") as panel:
+        table_id = panel.event("table")["table_id"]
+        panel.lamp(1, "FREE")
+        assert panel.does("press", button=1, wait=True)["fate"] == "ACCEPTED"
+        (one,) = json.loads(ok("panel", "status", table_id, "--json"))["panels"]
+        assert one["held"] is True
+        panel.process.send_signal(number)
+        assert panel.ended() == Exit.INTERRUPTED.value == 130
+        (one,) = json.loads(ok("panel", "status", table_id, "--json"))["panels"]
+        assert one["held"] is False
+        assert panel.errors == ""
+
+
 def test_without_json_there_are_plain_lines(home: Path) -> None:
     with Panel(home, as_json=False) as panel:
         panel.line("virtual panel", "4 buttons")
@@ -195,6 +211,15 @@ def test_without_json_there_are_plain_lines(home: Path) -> None:
         panel.lamp(3, "SEATED")
         assert panel.does("press", button=3, wait=True)["fate"] == "REJECTED"
         panel.line("button 3 pressed", "already sits")
+        panel.lamp(1, "FREE")
+        panel.does("press", button=1, wait=True)
+        panel.line("button 1 pressed", "takes seat 2")
+        panel.lamp(3, "SEATED")
+        panel.does("hold", button=3, wait=True)
+        assert not [line for line in panel.lines if line.startswith("turn ")]
+        panel.line("button 3 held")
+        panel.line("turn 1: ")
+        assert not [line for line in panel.lines[:-2] if line.startswith("turn ")]
         panel.does("unplug")
         panel.line("is gone")
         panel.does("plug")
@@ -226,12 +251,16 @@ def test_a_panel_is_put_on_a_table_of_this_machine_and_taken_off_again(home: Pat
         on.lamp(1, "FREE")
         on.lamp(2, "SEATED")
         lines = ok("panel", "status", "harbour").splitlines()
-        assert lines[0].split()[:3] == ["PANEL", "SEATS", "BRIDGE"]
-        assert lines[1].split()[:3] == ["77", "2", "1"]
+        assert lines[0] == "Panels on the table harbour:"
+        assert lines[1].split()[:3] == ["PANEL", "SEATS", "BRIDGE"]
+        assert lines[2].split()[:3] == ["77", "2", "1"]
+        assert ok("panel", "status").splitlines()[0] == lines[0], "which one is the last is said"
         assert "off the table" in ok("panel", "off", "harbour", "77")
         on.lamp(1, "ELSEWHERE")
-        on.event("elsewhere")
-    assert "no panels" in ok("panel", "status", "harbour")
+        told = on.event("elsewhere")
+        assert (told["held"], told["cause"]) == ("off", "off")
+        assert "tableturn panel --table harbour" in told["sentence"]
+    assert "no panels on the table harbour" in ok("panel", "status", "harbour")
     assert "panel 77" in refused(Exit.NOT_FOUND, "panel", "off", "harbour", "77")
 
 
@@ -249,6 +278,10 @@ def test_a_service_that_is_away_is_waited_for(home: Path) -> None:
     ("arguments", "words"),
     [
         (("--virtual", "--port", "/dev/ttyUSB0"), "choose one"),
+        (("--port", ""), "not empty"),
+        (("--port", "/dev/null"), "/dev/null is no serial port. Name the panel's port"),
+        (("--port", "/dev"), "/dev is no serial port. Name the panel's port"),
+        (("--port", "/etc/passwd"), "/etc/passwd is no serial port. Name the panel's port"),
         (("--buttons", "3"), "--virtual"),
         (("--virtual", "--buttons", "9"), "--buttons"),
         (("--virtual", "--table", "x", "--game", "free-table"), "without --table"),
@@ -304,6 +337,29 @@ def test_the_doctor_names_the_cause_and_the_cure(home: Path) -> None:
     document = json.loads(ran.out)
     assert document["works"] is False
     assert document["findings"][0]["cause"] == "missing"
+
+
+def test_the_doctor_says_at_a_terminal_what_it_looks_at(home: Path) -> None:
+    """It may look for seconds at a port that says nothing."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [TABLETURN, "panel", "doctor", "--port", "/dev/no-such-port"]
+    try:
+        for more, said in (([], b"looking at /dev/no-such-port"), (["--json"], b"")):
+            ran = subprocess.run(
+                [*command, *more], stdout=subprocess.PIPE, stderr=theirs, check=False
+            )
+            assert ran.returncode == Exit.NOT_NOW.value
+            assert b"looking" not in ran.stdout
+            os.write(theirs, b"the end")
+            heard = b""
+            while b"the end" not in heard:
+                heard += os.read(ours, 4096)
+            assert heard.startswith(said or b"the end")
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 def test_the_help_has_examples(home: Path) -> None:

@@ -251,7 +251,7 @@ def test_holding_is_for_one_panel_and_ends_when_it_is_let_go(tmp_path: Path) -> 
     mine.take(5)
     mine.take(5)
     other.take(6)
-    with pytest.raises(PanelHeldHere, match="panel 00000005 is served by another bridge"):
+    with pytest.raises(PanelHeldHere, match="panel 5 is served by another bridge"):
         other.take(5)
     mine.take(7)
     other.take(5)

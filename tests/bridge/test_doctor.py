@@ -108,12 +108,12 @@ def test_a_panel_that_works_says_what_it_is() -> None:
     assert finding.cause == "works"
     assert finding.cure == ""
     assert finding.sentence == (
-        "panel a1b2c3d4 at /dev/ttyUSB0 works: firmware 1.2 (build 00000063), 4 buttons and a "
+        "panel 2712847316 at /dev/ttyUSB0 works: firmware 1.2 (build 00000063), 4 buttons and a "
         "master button, session 5e55104e, started by power"
     )
     virtual = Hello(1, 0, 9, 5, 6, 99, 2, Caps.VIRTUAL, 0)
     assert works(virtual)[0].sentence == (
-        "virtual panel 00000005 at /dev/ttyUSB0 works: firmware 0.9 (build 00000000), 2 buttons "
+        "virtual panel 5 at /dev/ttyUSB0 works: firmware 0.9 (build 00000000), 2 buttons "
         "and no master button, session 00000006, started for an unknown reason"
     )
 
@@ -159,6 +159,11 @@ async def test_no_panel_is_plugged_in(tmp_path: Path) -> None:
 
 async def test_a_port_that_is_missing_or_no_port(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
+    looked: list[str] = []
+    name = str(tmp_path / "no")
+    await diagnose(name, locks=tmp_path / "locks", ports=tuple, looking=looked.append)
+    await diagnose(None, locks=tmp_path / "locks", ports=tuple, looking=looked.append)
+    assert looked == [name], "where no port is, none is looked at"
     assert [each.cause for each in await found(tmp_path, str(tmp_path / "no"))] == ["missing"]
     assert [each.cause for each in await found(tmp_path, str(tmp_path / "file"))] == ["not-serial"]
 
@@ -178,7 +183,7 @@ async def test_a_panel_that_works_and_one_that_another_program_has(tmp_path: Pat
         two.kill()
     # The fake panel tells of 3 damaged frames and 2 lost bytes.
     assert [finding.cause for finding in findings] == ["works", "noise", "overruns", "busy"]
-    assert "00000001" in findings[0].sentence
+    assert "panel 1 at" in findings[0].sentence
     assert findings[0].port == str(tmp_path / "1")
     assert str(tmp_path / "2") in findings[-1].sentence
 

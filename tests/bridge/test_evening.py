@@ -7,11 +7,13 @@ import asyncio
 import pytest
 
 from tableturn_bridge.lamps import tag_of
+from tableturn_bridge.protocol import DEBOUNCE
 from tableturn_bridge.sitting import Wish
 from tableturn_bridge.virtual.board import Fate
+from tableturn_bridge.virtual.lights import RUN
 from tableturn_client import Confirmation, Takeback
 from tableturn_client.messages import ChangeKind, LogEntry, TableStatus
-from tests.bridge.evening import Evening, until
+from tests.bridge.evening import Evening, HandClock, until
 
 CONFIRM = ChangeKind.CHANGE_KIND_CONFIRM
 SHORT = Wish(options={"rounds": "2", "first_seat": "1"})
@@ -38,6 +40,60 @@ async def test_a_whole_game_by_presses_only(evening: Evening) -> None:
         await panel.armed(1, 2, 3)
         assert confirmed(await panel.log()) == [1, 2, 3, 1, 2, 3]
         assert panel.view.status == TableStatus.TABLE_STATUS_FINISHED
+
+
+async def test_at_a_table_that_nobody_made_otherwise_one_lamp_is_lit_and_then_the_next(
+    evening: Evening,
+) -> None:
+    """Who begins is drawn: nothing but the lamps says whose turn it is."""
+    async with evening.panel(buttons=3) as panel:
+        await panel.sit_down_all()
+        assert await panel.hold(3) is Fate.ACCEPTED
+        pressed: list[int] = []
+        for _ in range(4):
+            await until(lambda: len(panel.lit()) == 1 and panel.lit() != pressed[-1:], "a lamp")
+            (button,) = panel.lit()
+            assert await panel.press(button) is Fate.ACCEPTED
+            pressed.append(button)
+        first = pressed[0]
+        assert pressed == [first, first % 3 + 1, (first + 1) % 3 + 1, first]
+        assert confirmed(await panel.log()) == pressed
+
+
+@pytest.mark.parametrize("begins", ["1", "2", "3"])
+async def test_whoever_is_drawn_begins_at_the_panel(evening: Evening, begins: str) -> None:
+    async with evening.panel(buttons=3, wish=Wish(options={"first_seat": begins})) as panel:
+        await panel.sit_down_all()
+        assert await panel.hold(2) is Fate.ACCEPTED
+        first = int(begins)
+        for button in (first, first % 3 + 1):
+            await panel.turn(button)
+        assert confirmed(await panel.log()) == [first, first % 3 + 1]
+
+
+@pytest.mark.parametrize("sits_first", [True, False])
+async def test_somebody_sits_down_while_another_one_holds_to_begin(
+    evening: Evening, sits_first: bool
+) -> None:
+    """Two buttons are down at the same time, and are two people: both sit."""
+    async with evening.panel(buttons=3, wish=OPEN) as panel:
+        await panel.shows("FREE", "FREE", "FREE")
+        assert await panel.press(1) is Fate.ACCEPTED
+        await panel.shows("SEATED")
+        panel.board.down(1)
+        await panel.shows("HELD_LONG")
+        if sits_first:
+            assert await panel.press(2) is Fate.ACCEPTED
+            await panel.shows("", "SEATED")
+            panel.board.up(1)
+            await panel.shows("TURN", "NEXT", "OFF")
+        else:
+            panel.board.down(2)
+            panel.board.up(1)
+            fates = panel.board.board.fates
+            await until(lambda: fates["REJECTED"] == 1, "one alone can't begin")
+            panel.board.up(2)
+            await panel.shows("", "SEATED")
 
 
 async def test_seats_are_taken_in_the_order_of_the_presses(evening: Evening) -> None:
@@ -92,8 +148,9 @@ async def test_a_press_by_a_seat_that_is_not_asked_makes_no_event(evening: Eveni
 async def test_a_double_press_counts_once(evening: Evening) -> None:
     async with evening.panel(buttons=2, wish=OPEN) as panel:
         await panel.begin()
+        sent = panel.board.board.events_sent
         await panel.board.press(1)
-        await asyncio.sleep(0.05)  # as fast as a finger can
+        await until(lambda: panel.board.board.events_sent > sent, "the first press")
         await panel.board.press(1)
         await panel.shows("NEXT", "TURN")
         fates = panel.board.board.fates
@@ -211,7 +268,8 @@ async def test_a_rematch_by_holding_after_the_end(evening: Evening) -> None:
 @pytest.mark.case("H8")
 async def test_a_press_for_the_table_before_the_rematch_is_stale(evening: Evening) -> None:
     wish = Wish(options={"rounds": "1", "first_seat": "1"})
-    async with evening.panel(buttons=2, wish=wish) as panel:
+    hand = HandClock()
+    async with evening.panel(buttons=2, wish=wish, now=hand) as panel:
         await panel.begin()
         old = panel.table.table_id
         await panel.turn(1)
@@ -221,8 +279,13 @@ async def test_a_press_for_the_table_before_the_rematch_is_stale(evening: Evenin
         assert await panel.hold(2) is Fate.ACCEPTED
         await panel.shows("", "NEXT")
         assert panel.table.table_id != old
+        hand.stop()  # so that the sign stays until it has been looked at
         panel.board.up(1)
+        hand.passes(2 * DEBOUNCE)
+        await panel.shows("STALE", "NEXT")
         await panel.says("it was meant for another table")
+        hand.passes(RUN)
+        hand.goes_on()
         await panel.shows("TURN", "NEXT")
         assert confirmed(await panel.log()) == []
         assert panel.board.board.fates["STALE"] == 1

@@ -12,9 +12,9 @@ from tableturn_bridge.lamps import alike, next_seat, picture, tag_of
 from tableturn_bridge.patterns import OWN, Pattern
 from tableturn_bridge.protocol import MOST_BUTTONS, Color, Flags, State
 from tableturn_server.service import convert
-from tableturn_server.tables import commands
+from tableturn_server.tables import commands, views
 from tableturn_server.tables.state import Confirmation
-from tests.tables.play import HOST, TableOfTest, a_table, eastern_wonders
+from tests.tables.play import HOST, BotOfTest, TableOfTest, a_table, eastern_wonders
 
 UID = 77
 P = Pattern
@@ -253,6 +253,16 @@ def test_while_seats_are_taken_free_ones_ask_to_be_pressed() -> None:
     assert panel.armed == [1, 2, 3]
 
 
+def test_while_seats_are_taken_a_bot_begins_nothing_by_its_button() -> None:
+    table = a_table(seats=3, taken=False, start_when_full=False)
+    table.person(1).takes_seat()
+    bot = commands.SeatBot(by=HOST, bot="random", confirmation=Confirmation.PANEL)
+    assert table.does(bot)
+    panel = shown(table)
+    assert panel.patterns[:3] == [P.SEATED, P.SEATED, P.FREE]
+    assert panel.armed == [1, 3]
+
+
 def test_a_button_is_dark_when_all_seats_are_taken_by_others() -> None:
     table = a_table(seats=2, start_when_full=False)
     panel = shown(table, 2, 1, 0)
@@ -293,31 +303,40 @@ def test_a_seat_that_confirms_on_its_own_device_is_lit_and_not_armed() -> None:
     assert (shown(table).patterns[0], shown(table).armed) == (P.TURN, [1])
 
 
-@pytest.mark.parametrize(
-    ("who", "armed"),
-    [(Confirmation.EITHER, []), (Confirmation.DEVICE, []), (Confirmation.PANEL, [1])],
-)
-def test_a_bot_is_lit_and_armed_only_where_it_waits_for_the_panel(
-    who: Confirmation, armed: list[int]
-) -> None:
+@pytest.mark.parametrize("who", list(Confirmation))
+def test_a_bots_button_is_lit_and_not_armed_while_it_decides(who: Confirmation) -> None:
     table = a_table(seats=2, taken=False)
-    assert table.does(commands.SeatBot(by=HOST, bot="random", confirmation=who))
+    table.host_seats_bot(confirmation=who)
     table.person(1).takes_seat()
-    assert (shown(table).patterns[0], shown(table).armed) == (P.TURN, armed)
+    assert (shown(table).patterns[0], shown(table).armed) == (P.TURN, [])
 
 
-def test_a_bot_that_waits_for_the_panel_is_armed_once_it_has_staged_its_turn() -> None:
+def test_a_bots_button_is_armed_once_it_stages_nothing_more() -> None:
+    table = a_table(seats=2, taken=False)
+    bots = [table.host_seats_bot(confirmation=Confirmation.PANEL) for _ in range(2)]
+    bots[0].waits()
+    assert (shown(table).patterns[:2], shown(table).armed) == ([P.TURN, P.NEXT], [1])
+
+
+def test_a_bots_button_is_armed_once_it_has_staged_its_turn() -> None:
     table = a_table("eastern-wonders", seats=2, taken=False)
     for _ in range(2):
-        bot = commands.SeatBot(by=HOST, bot="random", confirmation=Confirmation.PANEL)
-        assert table.does(bot)
-    view = view_of(table)
-    (prompt,) = view.prompts
-    prompt.can_confirm = prompt.confirm_skips = True  # a turn in which it has done nothing yet
-    assert picture(view, (1, 2), 2).armed == 0
-    view.staged.add(seat=prompt.seat).actions.add()
-    prompt.confirm_skips = False
-    assert Shown(picture(view, (1, 2), 2)).armed == [prompt.seat]
+        table.host_seats_bot(confirmation=Confirmation.PANEL)
+    seat = table.asked_seats[0]
+    pile = views.question(table.table, seat)[1][0].piles[0].letters
+    assert shown(table).armed == []
+    BotOfTest(table, seat).plays(f"take pile {pile}", "place boat C3", confirm=False)
+    assert (shown(table).patterns[seat - 1], shown(table).armed) == (P.STAGED, [seat])
+
+
+def test_a_seat_that_was_left_asks_for_somebody_to_go_on() -> None:
+    table = a_table(seats=3)
+    table.person(2).leaves()
+    panel = shown(table)
+    assert panel.patterns[:3] == [P.TURN, P.FREE, P.OFF]
+    assert panel.armed == [1, 2]
+    table.host_pauses()
+    assert shown(table).armed == []
 
 
 def test_no_button_of_a_seat_that_left_the_game_is_armed() -> None:

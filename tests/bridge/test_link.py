@@ -388,9 +388,15 @@ def test_a_reset_panel_that_boots_slowly_is_waited_for_and_lost_after_that() -> 
 def test_a_late_answer_to_an_earlier_request_is_no_reset() -> None:
     panel = FakePanel()
     host = Host(panel).opens()
+    host.waits(300)
+    host.shows(LATER)
+    shown = len(host.times(State))
     host.hears(panel.hello())
     assert len(host.ups) == 1
     assert len(host.times(HelloRequest)) == 1
+    # It may have been dark until now: the picture comes at once.
+    assert len(host.times(State)) == shown + 1
+    assert host.all(State)[-1] == LATER
 
 
 # ---------------------------------------------------------------- gestures
@@ -500,6 +506,32 @@ def test_of_gestures_a_bounded_number_is_remembered(host: Host) -> None:
     # Numbers begin anew after 65535: those are other gestures than the ones long ago.
     host.hears(encode(press(65_400), 0))
     assert [pressed.event.number for pressed in host.pressed] == [*numbers, 65_400]
+
+
+def test_all_gestures_that_a_panel_can_keep_are_remembered(host: Host) -> None:
+    numbers = range(1, protocol.QUEUE + 1)
+    for tries in range(3):
+        for number in numbers:
+            host.hears(encode(press(number, tries=tries), 0))
+    assert [pressed.event.number for pressed in host.pressed] == [*numbers]
+    # One that waits for long stays known, however many others come and go meanwhile.
+    for number in range(10, 10 + 8 * protocol.QUEUE):
+        host.hears(encode(press(number), 0))
+        host.answers(Pressed(press(number)), Result.ACCEPTED)
+    before = len(host.pressed)
+    host.hears(encode(press(1, tries=3), 0))
+    assert len(host.pressed) == before
+
+
+def test_gestures_of_another_panel_are_other_ones_also_in_a_session_of_the_same_number() -> None:
+    gestures = Gestures()
+    gestures.begin(5, 7)
+    assert gestures.heard(press(1)) == (True, Result.SEEN)
+    assert gestures.answer(press(1), Result.ACCEPTED)
+    gestures.begin(5, 7)  # the same one, back after a break
+    assert gestures.heard(press(1)) == (False, Result.ACCEPTED)
+    gestures.begin(6, 7)
+    assert gestures.heard(press(1)) == (True, Result.SEEN)
 
 
 @given(st.lists(st.binary(max_size=60), max_size=20), st.lists(st.integers(0, 3_000), max_size=20))

@@ -175,6 +175,77 @@ async def test_a_panel_whose_last_table_is_gone_makes_a_new_one(
     assert place.table_id not in ("a-table-of-old", "gone-by-now")
 
 
+async def test_a_panel_is_not_taken_from_a_bridge_that_works_it(evening: Evening) -> None:
+    """The host sits at another machine, which has no token of the panel's own."""
+    place = await sits(evening)
+    kept = evening.machine.credentials.host(evening.server, place.table_id)
+    assert kept is not None
+    there = evening.client.panel(place.table_id, UID, token=place.token, holder="a bridge there")
+    await there.hold()
+    credentials = evening.another_machine("the-hosts").credentials
+    wish = Wish(place.table_id, token=kept.token)
+    at = Sitting(evening.client, evening.server, credentials, wish)
+    with pytest.raises(UsedElsewhere, match=f"panel {UID} is worked by another bridge") as told:
+        await at.sit_down(UID, 2)
+    assert (told.value.why.held, told.value.why.cause) == ("others", "held")
+    assert "End that bridge" in told.value.why.sentence
+    assert await there.hold() > 0, "its token is still the one that counts"
+    await there.release()
+    here = await at.sit_down(UID, 2)
+    assert (here.table_id, here.token != place.token) == (place.table_id, True)
+
+
+# ---------------------------------------------------------------- buttons without any seat
+
+
+async def seated_at_devices(evening: Evening) -> tuple[Place, Table]:
+    """A panel whose buttons wait for seats, at a table where devices took them all and began."""
+    place = await sits(evening, Wish(options={"first_seat": "1"}))
+    host = evening.machine.credentials.host(evening.server, place.table_id)
+    assert host is not None
+    table = evening.client.table(place.table_id, token=host.token)
+    for name in ("Ann", "Bob"):
+        await table.take_seat(name)
+    assert await seats_now(table) == (0, 0)
+    await table.start()
+    return place, table
+
+
+async def seats_now(table: Table) -> tuple[int, ...]:
+    (panel,) = (await table.view()).panels
+    return tuple(panel.seats)
+
+
+@pytest.mark.parametrize("named", [True, False])
+async def test_buttons_that_never_got_a_seat_serve_the_usual_ones_in_the_game(
+    evening: Evening, named: bool
+) -> None:
+    place, table = await seated_at_devices(evening)
+    wish = Wish(place.table_id if named else "")
+    assert await sits(evening, wish) == place
+    assert await seats_now(table) == (1, 2)
+    assert await sits(evening, Wish(place.table_id, seats=(0, 0))) == place
+    assert await seats_now(table) == (0, 0), "who asks for none gets none"
+
+
+async def test_buttons_without_a_seat_stay_so_before_the_game_and_where_the_host_is_away(
+    evening: Evening, tmp_path: Path
+) -> None:
+    place = await sits(evening)
+    assert await sits(evening) == place
+    table = evening.client.table(place.table_id)
+    assert await seats_now(table) == (0, 0), "people sit down by pressing"
+
+    place, table = await seated_at_devices(evening)
+    kept = evening.machine.credentials.panel_of(evening.server, place.table_id, UID)
+    assert kept is not None
+    guest = evening.another_machine("a-guests").credentials
+    guest.put(kept)
+    at = Sitting(evening.client, evening.server, guest, Wish(place.table_id))
+    assert await at.sit_down(UID, 2) == place
+    assert await seats_now(table) == (0, 0)
+
+
 # ---------------------------------------------------------------- what can't be
 
 
@@ -220,5 +291,16 @@ def test_buttons_serve_the_seats_in_order_that_no_other_panel_serves(
 
 
 def test_a_panel_without_a_seat_left_is_used_elsewhere() -> None:
-    with pytest.raises(UsedElsewhere, match="every seat"):
+    with pytest.raises(UsedElsewhere, match="every seat") as told:
         usual_seats(a_view(2, p8=(2, 1)), UID, 2)
+    assert (told.value.why.held, told.value.why.cause) == ("off", "no-seat-left")
+    assert "tableturn panel off" in told.value.why.sentence
+
+
+async def test_a_seat_of_another_panel_is_told_with_what_helps(evening: Evening) -> None:
+    place = await sits(evening, Wish(seats=(1, 2)))
+    at = sitting(evening, Wish(place.table_id, seats=(2, 0)))
+    with pytest.raises(UsedElsewhere, match=f"seat 2 has a button of panel {UID} already") as told:
+        await at.sit_down(UID + 1, 2)
+    assert (told.value.why.held, told.value.why.cause) == ("off", "seat-taken")
+    assert f"tableturn panel off {place.table_id} NUMBER" in told.value.why.sentence

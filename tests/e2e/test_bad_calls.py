@@ -188,7 +188,7 @@ case("to concede when it is over", "Concede", "over", "ann", "GAME_OVER")
 
 case("to start as a player", "StartGame", "full", "ann", "NOT_ALLOWED", "host's token")
 case("to start as nobody", "StartGame", "full", "nobody", "BAD_TOKEN")
-case("to start with free seats", "StartGame", "lobby", "host", "NOT_STARTED", "still free: 2")
+case("to start with free seats", "StartGame", "lobby", "host", "NOT_STARTED", "2 is still free")
 case("to start again", "StartGame", "running", "host", "ALREADY_STARTED")
 case("to start what is over", "StartGame", "over", "host", "ALREADY_STARTED")
 case("to pause as a stranger", "PauseGame", "running", "stranger", "BAD_TOKEN")

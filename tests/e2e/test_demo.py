@@ -54,6 +54,10 @@ def folder() -> Path:
         ("--game", "eastern-wonders", "--seed", "7"),
         ("--game", "eastern-wonders", "--seats", "2", "--seed", "1"),
         ("--game", "free-table", "--seats", "6", "--seed", "0"),
+        (
+            *("--game", "free-table", "--seed", "3", "--option", "rounds=2"),
+            *("--option", "passing=on", "--option", "between=on", "--option", "together=before"),
+        ),
     ],
 )
 def test_it_is_the_same_game_each_time(folder: Path, arguments: tuple[str, ...]) -> None:
@@ -120,6 +124,7 @@ def test_nothing_is_left_behind(folder: Path, number: int, code: int, lines: int
         (("--option", "nonsense"), "an option is NAME=VALUE"),
         (("--option", "no=thing"), "has no option 'no'"),
         (("--seed", "-1"), "is not in the range"),
+        (("--server", "127.0.0.1:1"), "No such option"),
         (("--game", "free-table", "--seats", "1"), "is for 2 to 8 seats, not 1"),
     ],
 )

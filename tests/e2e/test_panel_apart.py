@@ -71,6 +71,7 @@ async def at_port(working: BridgeProcess, port: Path) -> Trouble:
     assert not finding["ok"]
     assert words(told["sentence"]).startswith(words(finding["sentence"]) + ".")
     assert finding["cure"]
+    assert told["cause"] == finding["cause"]
     return Trouble("lost", told["sentence"], finding["cause"])
 
 
@@ -79,6 +80,8 @@ async def at_table(
 ) -> Trouble:
     """The panel is well, and can't be used at the table; the doctor finds nothing wrong with it."""
     told = await working.first(event)
+    if event == "elsewhere":
+        assert set(told) == {"event", "held", "cause", "sentence"}
     for button in (1, 2):
         await board.wait_lamp(button, [lamp], WITHIN)
     assert (await board.press(1, wait=True))["fate"] == "NOT_ARMED"
@@ -124,7 +127,12 @@ class Room:
     async def file(self) -> Trouble:
         file = self.folder / "note.txt"
         await asyncio.to_thread(file.touch)
-        return await self.trouble_at("file", file)
+        async with bridge(self.folder / "file", self.server, file) as working:
+            error = await working.failed()
+            finding = await working.doctor(file)
+        assert error["kind"] == "usage"
+        assert error["sentence"] == f"{finding['sentence']}. {finding['cure']}"
+        return Trouble("error", error["sentence"], finding["cause"])
 
     async def forbidden(self) -> Trouble:
         async with no_panel() as port:
@@ -267,7 +275,7 @@ FOUND = {
     "a newer panel": "version",
     "an older panel": "version",
     "no service": "works",
-    "a second bridge at the port": "busy",
+    "a second bridge at the port": "held-here",
     "a second bridge on the machine": "held-here",
     "a second bridge elsewhere": "works",
     "a second bridge with the panel's token": "works",

@@ -11,19 +11,51 @@ import asyncio
 import contextlib
 import itertools
 import secrets
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tableturn_server.bots.pool import COMMAND, Pool
 from tableturn_server.jobs import Runner
+from tableturn_server.jobs.runner import LEASE_MS
 from tableturn_server.service.keeper import Keeper
-from tableturn_server.store import Store, open_store
+from tableturn_server.store import Store, keys, open_store
 from tableturn_server.tables import commands
 from tableturn_server.tables.log import LogEntry
 from tableturn_server.tables.making import Wish, make
 from tableturn_server.tables.state import Confirmation, Status, Table, Takeback
 from tests.store.support import eventually, new_id
 from tests.tables.play import HOST, SEED
+
+
+class Clock:
+    """A clock that stands still until the test says how much time has passed."""
+
+    def __init__(self) -> None:
+        self.time = time.time()
+
+    def __call__(self) -> float:
+        return self.time
+
+    def passes(self, ms: int) -> None:
+        self.time += ms / 1000
+
+
+class Hold:
+    """Holds the first call of a coroutine function back, before it begins or when it is done."""
+
+    def __init__(self, real: Callable[..., Awaitable[Any]], *, when_done: bool = False) -> None:
+        self._real = real
+        self._when_done = when_done
+        self.reached = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    async def __call__(self, *args: Any, **named: Any) -> Any:
+        found = await self._real(*args, **named) if self._when_done else None
+        self.reached.set()
+        await self.go_on.wait()
+        return found if self._when_done else await self._real(*args, **named)
 
 
 @dataclass
@@ -119,12 +151,33 @@ class Office:
         await eventually(lambda: self.runner.counts.turns >= turns, 30)
 
     async def idle(self) -> None:
-        """Nothing is left to do."""
+        """Nothing is left to do now, and nobody is at it."""
 
         async def done() -> bool:
-            return not self.runner._tables and await self.store.jobs.waiting() == 0
+            for shard in range(keys.JOB_SHARDS):
+                due, _, leases, _ = keys.jobs(shard)
+                now = self.keeper.now()
+                found = await self.store.connection.pipeline(
+                    [("ZCOUNT", due, "-inf", now), ("HLEN", leases)]
+                )
+                if found != [0, 0]:
+                    return False
+            return not self.runner._tables
 
         await eventually(done, 30)
+
+    async def due(self, table_id: str) -> int | None:
+        """When the table's job is due, or claimed until; None if it has none."""
+        score = await self.store.connection.call("ZSCORE", keys.jobs_of(table_id)[0], table_id)
+        return None if score is None else int(score)
+
+    async def is_due(self, table_id: str, ms: int) -> None:
+        """Sooner or later the table's job is due at that time."""
+
+        async def seen() -> bool:
+            return await self.due(table_id) == ms
+
+        await eventually(seen)
 
 
 def token_of(seat: int) -> commands.By:
@@ -140,12 +193,14 @@ async def an_office(
     command: Sequence[str] = COMMAND,
     thinking: float = 10.0,
     workers: int = 1,
+    lease_ms: int = LEASE_MS,
+    clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[Office]:
     """A service without a port, on a real store."""
     async with open_store(url=url) as store:
-        keeper = Keeper(store.tables, store.hub, jobs=store.jobs)
+        keeper = Keeper(store.tables, store.hub, jobs=store.jobs, clock=clock)
         pool = Pool(workers, thinking=thinking, command=command)
-        runner = Runner(store.jobs, keeper, pool, workers=workers, poll=poll)
+        runner = Runner(store.jobs, keeper, pool, workers=workers, poll=poll, lease_ms=lease_ms)
         office = Office(store, keeper, pool, runner)
         if starts:
             runner.start()

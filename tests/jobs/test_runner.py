@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
+import logging
 import os
 import signal
 
 import pytest
 
 from tableturn_server.jobs import runner as runners
+from tableturn_server.rules.actions import Action, PlaceBoat
+from tableturn_server.store import StoreError
 from tableturn_server.tables import commands
+from tableturn_server.tables.due import due_bots
 from tableturn_server.tables.log import ChangeKind
 from tableturn_server.tables.state import Confirmation, Status
 from tests.bots.test_pool import HANGS, python
@@ -73,7 +77,11 @@ async def test_the_same_seed_and_bots_give_the_same_game(valkey: Server) -> None
 
 
 async def test_two_services_take_each_turn_of_ten_tables_once(valkey: Server) -> None:
-    async with an_office(valkey.url) as here, an_office(valkey.url) as there:
+    hour = 3_600_000
+    async with (
+        an_office(valkey.url, lease_ms=hour) as here,
+        an_office(valkey.url, lease_ms=hour) as there,
+    ):
         games = [("eastern-wonders", {"max_rounds": "4"}), ("free-table", {"rounds": "12"})]
         tables = []
         for number in range(10):
@@ -91,7 +99,8 @@ async def test_two_services_take_each_turn_of_ten_tables_once(valkey: Server) ->
             turns += table.turns
         counts = [here.runner.counts, there.runner.counts]
         assert sum(count.turns for count in counts) == turns
-        assert sum(count.stale for count in counts) <= turns // 10
+        # No lease ended, however slow this machine is: so nobody did what another did.
+        assert sum(count.stale for count in counts) == 0
         assert sum(count.failures + count.illegal for count in counts) == 0
         await here.idle()
 
@@ -122,7 +131,7 @@ async def test_a_job_of_a_service_that_died_is_done_by_another(valkey: Server) -
 
 async def test_a_table_that_was_announced_and_never_made_is_forgotten(valkey: Server) -> None:
     async with an_office(valkey.url) as office:
-        await office.store.jobs.announce("never-made", office.keeper.now())
+        await office.store.jobs.announce("never-made", office.keeper.now(), office.keeper.now())
         office.runner.wake()
         await office.idle()
         assert office.runner.counts.failures == 0
@@ -161,11 +170,44 @@ async def test_where_the_press_is_all_that_is_needed_the_bot_leaves_it_to_the_pa
     valkey: Server,
 ) -> None:
     async with an_office(valkey.url) as office:
-        await office.a_table(
+        table_id = await office.a_table(
             "free-table", seats=2, bots="greedy", people=1, confirmation=Confirmation.PANEL
         )
         await office.idle()
-        assert office.runner.counts == runners.Counts()
+        table = await office.table(table_id)
+        assert table.turns == 0
+        assert table.staged == ((), ())
+        assert due_bots(table) == ()  # it has said so
+        assert office.runner.counts == runners.Counts(turns=1)
+
+
+async def test_a_panel_gets_something_to_confirm_also_when_a_worker_answers_nonsense(
+    valkey: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The default would be to do nothing, which a button that is pressed does not confirm."""
+    async with an_office(valkey.url) as office:
+        table_id = await office.a_table(seats=2)
+        await office.has_taken(2)
+        await office.runner.stop()
+
+    async with an_office(valkey.url, starts=False) as office:
+        for seat in (1, 2):
+            await office.does(
+                table_id,
+                commands.SetConfirmation(by=HOST, seat=seat, confirmation=Confirmation.PANEL),
+            )
+
+        async def turn(*_: object) -> tuple[Action, ...]:
+            return (PlaceBoat("A1"),)
+
+        monkeypatch.setattr(office.pool, "turn", turn)
+        office.runner.start()
+
+        async def staged() -> bool:
+            return any((await office.table(table_id)).staged)
+
+        await eventually(staged)
+        assert office.runner.counts.illegal == 1
 
 
 async def test_when_no_worker_answers_the_default_is_played(valkey: Server) -> None:
@@ -269,16 +311,32 @@ async def test_bots_alone_in_a_game_without_an_end_slow_down(
         assert (await office.table(endless)).turns == 30
 
 
-async def test_a_store_that_is_away_is_waited_for(valkey: Server) -> None:
+async def test_a_store_that_is_away_is_waited_for(
+    valkey: Server, caplog: pytest.LogCaptureFixture
+) -> None:
     """It hangs for a while in the middle of a game; afterwards the game goes on."""
+    caplog.set_level(logging.INFO)
     async with an_office(valkey.url) as office:
         table_id = await office.a_table("free-table", seats=2, rounds="200")
         await eventually(lambda: office.runner.counts.turns > 20)
         office.store.connection.drop("for the test")
         os.kill(valkey.process.pid, signal.SIGSTOP)
-        await asyncio.sleep(0.3)  # while it is away
-        office.store.connection.drop("for the test")
-        os.kill(valkey.process.pid, signal.SIGCONT)
+        try:
+            await eventually(
+                lambda: (
+                    "can't be looked after" in caplog.text
+                    or "no jobs can be claimed" in caplog.text
+                )
+            )
+        finally:
+            os.kill(valkey.process.pid, signal.SIGCONT)
+
+        async def back() -> bool:
+            with contextlib.suppress(StoreError):
+                return bool(await office.table(table_id))
+            return False
+
+        await eventually(back)
         table = await office.finished(table_id)
         assert len(await office.turns(table_id)) == table.turns == 400
 

@@ -271,6 +271,27 @@ async def test_a_table_that_is_there_is_returned_if_it_is_the_one_that_is_wanted
             await stranger.changes("CreateTable", if_absent=True, **{**mine, **other})
 
 
+async def test_a_table_is_the_one_that_is_wanted_also_without_its_free_seats(
+    running: Running,
+) -> None:
+    host = await running.a_table(seats=4, start_when_full=False)
+    for name in ("Ann", "Bob"):
+        await running.caller(f"the token of {name}, for tests", host.table_id).takes_seat()
+    wanted: dict[str, Any] = {
+        "game": "free-table",
+        "seats": 4,
+        "options": {"first_seat": "1"},
+        "host_token_sha256": digest(HOST),
+        "if_absent": True,
+    }
+    before = await host.changes("CreateTable", **wanted)
+    await host.changes("StartGame", without_free_seats=True)
+    found = await host.changes("CreateTable", **wanted)
+    assert (len(before.table.seats), len(found.table.seats)) == (4, 2)
+    with refused("TABLE_EXISTS"):  # nobody asked for two seats
+        await host.changes("CreateTable", **{**wanted, "seats": 2})
+
+
 async def test_nobody_sees_a_closed_table_by_making_it(running: Running) -> None:
     host = await running.a_table(watch_token_sha256=digest("the watch token, for tests"))
     stranger = running.caller("a token of nobody here", host.table_id)

@@ -5,6 +5,7 @@ import secrets
 from typing import Any
 
 import pytest
+from google.protobuf.duration_pb2 import Duration
 
 from tableturn.v1 import table_pb2
 from tests.service.panels import (
@@ -112,6 +113,43 @@ async def test_a_panel_may_watch_where_spectators_need_a_token(running: Running)
     watch.cancel()
 
 
+@pytest.mark.case("H8")
+async def test_a_panel_is_set_up_anew_with_a_finger_on_a_button(running: Running) -> None:
+    host, (ann, _) = await running.a_game(options={"first_seat": "1", "together": "before"})
+    panel = await a_panel(host, running, [1, 2])
+    seen = (await panel.looks()).revision
+    moved = (await attach(host, panel, [2, 1])).revision
+    for gesture in (PRESS, LONG):
+        with refused("STALE_REVISION", "ABORTED", revision=moved, asked_at=moved):
+            await panel.presses(1, gesture, at=seen)
+    with refused("STALE_REVISION", asked_at=moved):
+        await panel.presses(1, CHORD, second=2, at=seen)
+    with refused("STALE_REVISION", asked_at=moved):
+        await panel.presses(0, MASTER, at=seen)
+    assert (await panel.presses(1, at=moved)).seat == 2
+    assert [prompt.seat for prompt in (await ann.looks()).prompts] == [1]
+    await ann.confirms()
+
+
+async def test_a_seat_that_was_left_is_taken_by_its_button(running: Running) -> None:
+    host, (ann, bob) = await running.a_game()
+    panel = await a_panel(host, running, [1, 2])
+    seen = (await panel.looks()).revision
+    await ann.changes("LeaveSeat")
+    with refused("STALE_REVISION"):
+        await panel.presses(1, at=seen)
+    await panel.looks()
+    sat_down = await panel.presses(1, request_id="panel:sits")
+    assert (sat_down.seat, list(sat_down.lines)) == (1, ["Red (panel 4711) takes seat 1 (red)"])
+    # The answer was lost, and the press comes once more: it ends no turn.
+    again = await panel.presses(1, at=panel.seen - 1, request_id="panel:sits")
+    assert (again.replayed, again.revision) == (True, sat_down.revision)
+    assert (await panel.looks()).seats[0].from_panel
+    assert (await panel.presses(1)).seat == 1
+    await bob.looks()
+    await bob.confirms()
+
+
 # -- who holds it --------------------------------------------------------------------------
 
 
@@ -177,6 +215,49 @@ async def test_holding_changes_no_table_and_is_told(running: Running) -> None:
     assert (await seated.lists())[0].held
     with refused("BAD_TOKEN"):
         await Bridge(running.channel, "a token of nobody here", host.table_id).lists()
+
+
+@pytest.mark.parametrize(
+    "uptime",
+    [
+        Duration(seconds=2**63 - 1),
+        Duration(seconds=-(2**63)),
+        Duration(seconds=-1),
+        Duration(seconds=2**32 + 1),
+        Duration(seconds=1, nanos=1_000_000_000),
+        Duration(nanos=-1),
+    ],
+)
+async def test_a_report_that_nobody_could_read(running: Running, uptime: Duration) -> None:
+    host, _ = await running.a_game()
+    panel = await a_panel(host, running, [1, 2])
+    await panel.holds(uptime=Duration(seconds=2**32, nanos=999_999_999))
+    with refused("BAD_FIELD", field="report.uptime") as failure:
+        await panel.holds(uptime=uptime)
+    assert "report.uptime" in failure.sentence
+    for holder in ("short", "x" * 65, "a tab\tinside"):
+        with refused("BAD_FIELD", field="holder") as failure:
+            await twin(panel, running, holder=holder).holds()
+        assert failure.sentence.startswith("holder, ")
+    [status] = await panel.lists()
+    assert status.report.uptime.ToJsonString() == "4294967296.999999999s"
+
+
+async def test_a_panel_that_was_taken_off_has_no_power_left(running: Running) -> None:
+    host = await running.a_table(seats=2, start_when_full=True)
+    panel = await a_panel(host, running, [0, 0])
+    await panel.presses(1)
+    await panel.presses(2)
+    await panel.looks()
+    await detach(host)
+    for call in (panel.confirms(), panel.acts("finish game"), panel.changes("PauseGame")):
+        with refused("BAD_TOKEN", "UNAUTHENTICATED"):
+            await call
+    with refused("BAD_FIELD", field="panel_token_sha256"):
+        await attach(host, a_bridge(running, host.table_id, token=HOST), [1, 2])
+    other = await a_panel(host, running, [1, 2], uid=UID + 1)
+    await other.looks()
+    assert (await other.presses(1)).seat == 1
 
 
 async def test_only_an_attached_panel_is_held(running: Running) -> None:
@@ -413,3 +494,20 @@ async def test_starting_with_those_who_are_here(running: Running) -> None:
     await host.changes("StartGame", without_free_seats=True)
     view = await host.looks()
     assert (view.status, len(view.seats)) == (pb.TABLE_STATUS_RUNNING, 2)
+
+
+async def test_people_at_two_panels_start_with_those_who_are_here(running: Running) -> None:
+    host = await running.a_table(seats=6, start_when_full=False)
+    left = await a_panel(host, running, [1, 2, 3, 4])
+    right = await a_panel(host, running, [5, 6], uid=UID + 1)
+    for panel in (left, right):
+        await panel.looks()
+        for button in (1, 2):
+            await panel.presses(button)
+    await right.looks()
+    started = await right.presses(1, LONG)
+    assert started.seat == 3
+    assert started.lines[0] == "White (white) moves to seat 3 (green)"
+    view = await host.looks()
+    assert [(p.uid, list(p.seats)) for p in view.panels] == [(UID, [1, 2, 0, 0]), (UID + 1, [3, 4])]
+    assert [seat.name for seat in view.seats] == ["Red", "Blue", "Green", "Yellow"]

@@ -9,8 +9,9 @@ import pytest
 
 from tableturn.v1 import table_pb2
 from tableturn_server.store import StoreUnavailable
+from tableturn_server.tables import commands
 from tableturn_server.tables.rematch import next_id
-from tests.service.panels import LONG, PRESS, Bridge, a_panel
+from tests.service.panels import LONG, PRESS, Bridge, a_panel, detach
 from tests.service.support import ADMIN, HOST, Caller, Running, digest, outcome, refused, serving
 from tests.store.support import Server
 
@@ -165,6 +166,76 @@ async def test_a_call_that_was_cut_off_is_repeated(
     assert [entry.kind for entry in log] == [pb.CHANGE_KIND_CREATE, pb.CHANGE_KIND_START]
 
 
+async def test_a_table_of_somebody_else_is_not_the_next_one(running: Running) -> None:
+    """Nobody can guess its id; should somebody have it, nothing of theirs is touched."""
+    host, (ann, bob), panel = await a_finished_game(running)
+    held = await running.service.keeper.look(host.table_id)
+    other = running.caller("the token of another host, for tests", next_id(held.table))
+    await other.changes(
+        "CreateTable", game="free-table", seats=2, host_token_sha256=digest(other.token)
+    )
+    for person in (ann, bob):  # also where it could be started
+        seated = running.caller(person.token, other.table_id)
+        await seated.takes_seat()
+    before = (await other.looks()).revision
+    for who in (ann, host):
+        with refused("TABLE_EXISTS", "ALREADY_EXISTS"):
+            await asks(who)
+    with refused("TABLE_EXISTS"):
+        await panel.presses(1, LONG)
+    assert not (await host.looks()).next_table_id
+    view = await other.looks()
+    assert (view.status, view.revision) == (pb.TABLE_STATUS_OPEN, before)
+
+
+async def test_who_asks_again_changes_nothing_at_the_next_table(running: Running) -> None:
+    host, people = await running.a_game(seats=3, start_when_full=False)
+    await host.changes("StartGame")
+    await people[1].changes("LeaveSeat")
+    await people[0].looks()
+    await people[0].acts("finish game", confirm=True)
+    table_id = (await asks(host)).table_id
+    dan = running.caller("the token of Dan, for tests", table_id)
+    await dan.takes_seat()  # all are there, and the host says when it begins
+    before = (await dan.looks()).revision
+    for who in (host, people[0]):
+        again = await asks(who)
+        assert (again.table_id, again.replayed) == (table_id, True)
+    view = await dan.looks()
+    assert (view.status, view.revision) == (pb.TABLE_STATUS_OPEN, before)
+
+
+@pytest.mark.case("S6")
+@pytest.mark.parametrize(
+    ("meanwhile", "token", "status"),
+    [
+        ("StartGame", HOST, pb.TABLE_STATUS_RUNNING),
+        ("LeaveSeat", "", pb.TABLE_STATUS_OPEN),
+    ],
+)
+async def test_somebody_is_faster_than_the_start(
+    running: Running, monkeypatch: pytest.MonkeyPatch, meanwhile: str, token: str, status: int
+) -> None:
+    """Between the making of the next table and its start, it is started, or somebody gets up."""
+    host, (ann, bob), _ = await a_finished_game(running)
+    keeper = running.service.keeper
+    carry_out = keeper.carry_out
+    done: list[str] = []
+
+    async def late(table_id: str, command: Any, *rest: Any) -> Any:
+        if isinstance(command, commands.Start) and not done:
+            done.append(meanwhile)
+            await running.caller(token or bob.token, table_id).changes(meanwhile)
+        return await carry_out(table_id, command, *rest)
+
+    monkeypatch.setattr(keeper, "carry_out", late)
+    found = await asks(ann)
+    assert done
+    assert (await host.looks()).next_table_id == found.table_id
+    ann.table_id = found.table_id
+    assert (await ann.looks()).status == status
+
+
 async def test_a_request_id_is_for_one_request(running: Running) -> None:
     host, (ann, bob) = await running.a_game()
     await ann.acts("finish game", confirm=True, request_id="once")
@@ -187,6 +258,7 @@ async def test_a_button_is_held_for_a_rematch(running: Running) -> None:
     first = await panel.presses(2, LONG, at=panel.seen, request_id="panel:rematch")
     assert first.next_table_id
     assert (first.seat, first.replayed) == (2, False)
+    assert first.lines == [f"a rematch begins at the table {first.next_table_id}"]
     again = await panel.presses(2, LONG, at=panel.seen - 1, request_id="panel:rematch")
     assert (again.next_table_id, again.replayed) == (first.next_table_id, True)
     assert (await asks(ann)).table_id == first.next_table_id
@@ -217,6 +289,18 @@ async def test_a_long_press_before_the_end_is_no_rematch(running: Running) -> No
             await panel.presses(2, LONG, at=at)
     assert not (await host.looks()).next_table_id
     assert (await panel.presses(2, LONG, at=first.revision)).next_table_id
+
+
+async def test_a_panel_that_comes_after_the_end_plays_the_rematch(running: Running) -> None:
+    host, _, panel = await a_finished_game(running)
+    await detach(panel)
+    with refused("BAD_TOKEN"):
+        await panel.presses(1, LONG)
+    other = await a_panel(host, running, [2, 1], uid=4712)
+    await other.looks()
+    found = await other.presses(1, LONG)
+    view = await running.caller(HOST, found.next_table_id).looks()
+    assert [(p.uid, list(p.seats)) for p in view.panels] == [(4712, [2, 1])]
 
 
 async def test_two_panels_ask_at_once(valkey: Server) -> None:

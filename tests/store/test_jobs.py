@@ -35,7 +35,7 @@ async def claim_one(board: JobBoard, now: int = NOW) -> Claim:
 
 
 async def test_a_job_is_claimed_when_it_is_due_and_gone_when_it_is_settled(board: JobBoard) -> None:
-    await board.announce("a", NOW)
+    await board.announce("a", NOW, NOW)
     assert await board.claim(NOW - 1, LEASE, 10) == []
     claim = await claim_one(board)
     assert (claim.table_id, claim.until) == ("a", NOW + LEASE)
@@ -46,7 +46,7 @@ async def test_a_job_is_claimed_when_it_is_due_and_gone_when_it_is_settled(board
 
 
 async def test_a_job_can_be_put_off(board: JobBoard) -> None:
-    await board.announce("a", NOW)
+    await board.announce("a", NOW, NOW)
     assert await board.settle(await claim_one(board), NOW + 700, NOW)
     assert await board.claim(NOW + 699, LEASE, 10) == []
     assert (await claim_one(board, NOW + 700)).table_id == "a"
@@ -54,7 +54,7 @@ async def test_a_job_can_be_put_off(board: JobBoard) -> None:
 
 async def test_the_earliest_announcement_counts(board: JobBoard) -> None:
     for due in (NOW + 900, NOW + 300, NOW + 600):
-        await board.announce("a", due)
+        await board.announce("a", due, NOW)
     assert await board.claim(NOW + 299, LEASE, 10) == []
     assert (await claim_one(board, NOW + 300)).table_id == "a"
 
@@ -62,7 +62,7 @@ async def test_the_earliest_announcement_counts(board: JobBoard) -> None:
 async def test_of_a_thousand_jobs_each_is_claimed_once(boards: list[JobBoard]) -> None:
     names = [new_id() for _ in range(1000)]
     for name in names:
-        await boards[0].announce(name, NOW - random.randrange(1000))
+        await boards[0].announce(name, NOW - random.randrange(1000), NOW)
     found: list[str] = []
 
     async def worker(board: JobBoard) -> None:
@@ -75,7 +75,7 @@ async def test_of_a_thousand_jobs_each_is_claimed_once(boards: list[JobBoard]) -
 
 async def test_the_limit_holds_over_all_shards(board: JobBoard) -> None:
     for _ in range(200):
-        await board.announce(new_id(), NOW)
+        await board.announce(new_id(), NOW, NOW)
     sizes = []
     while claims := await board.claim(NOW, LEASE, 17):
         sizes.append(len(claims))
@@ -86,7 +86,7 @@ async def test_a_claim_whose_holder_died_is_claimed_again_after_the_lease(
     boards: list[JobBoard],
 ) -> None:
     here, there = boards
-    await here.announce("a", NOW)
+    await here.announce("a", NOW, NOW)
     lost = await claim_one(here)
     assert await there.claim(NOW + LEASE - 1, LEASE, 10) == []
     again = await claim_one(there, NOW + LEASE)
@@ -100,7 +100,7 @@ async def test_a_claim_whose_holder_died_is_claimed_again_after_the_lease(
 
 async def test_a_lease_is_renewed(boards: list[JobBoard]) -> None:
     here, there = boards
-    await here.announce("a", NOW)
+    await here.announce("a", NOW, NOW)
     claim = await here.renew(await claim_one(here), NOW + 4000, LEASE)
     assert claim is not None
     assert await there.claim(NOW + 8999, LEASE, 10) == []
@@ -113,9 +113,9 @@ async def test_what_is_announced_between_claim_and_settling_is_not_lost(
     boards: list[JobBoard], due: int | None
 ) -> None:
     here, there = boards
-    await here.announce("a", NOW)
+    await here.announce("a", NOW, NOW)
     claim = await claim_one(here)
-    await there.announce("a", NOW + 10)
+    await there.announce("a", NOW + 10, NOW)
     # The holder will see it: nobody else does the same work meanwhile.
     assert await there.claim(NOW + 10, LEASE, 10) == []
     assert not await here.settle(claim, due, NOW + 20)
@@ -129,19 +129,19 @@ async def test_what_is_announced_while_a_dead_process_has_the_lease_comes_after_
     boards: list[JobBoard],
 ) -> None:
     here, there = boards
-    await here.announce("a", NOW)
+    await here.announce("a", NOW, NOW)
     await claim_one(here)
-    await there.announce("a", NOW + 10)
+    await there.announce("a", NOW + 10, NOW)
     assert (await claim_one(there, NOW + LEASE)).table_id == "a"
 
 
 async def test_a_counter_never_comes_back(board: JobBoard) -> None:
     """A slow holder's settling can't take a later job for its own."""
-    await board.announce("a", NOW)
+    await board.announce("a", NOW, NOW)
     slow = await claim_one(board)
     other = await claim_one(board, NOW + LEASE)
     assert await board.settle(other, None, NOW + LEASE)
-    await board.announce("a", NOW + LEASE)
+    await board.announce("a", NOW + LEASE, NOW)
     assert not await board.settle(slow, None, NOW + LEASE)
     assert (await claim_one(board, NOW + LEASE)).counter > slow.counter
 
@@ -161,7 +161,7 @@ async def test_no_announcement_is_lost_in_a_crowd(boards: list[JobBoard]) -> Non
         for _ in range(60):
             table = random.choice(tables)
             clock += 1
-            await board.announce(table, clock)
+            await board.announce(table, clock, clock)
             done[table] += 1  # "the commit", which comes after it
             await asyncio.sleep(random.uniform(0, 0.004))
 
@@ -186,24 +186,67 @@ async def test_no_announcement_is_lost_in_a_crowd(boards: list[JobBoard]) -> Non
 
 
 async def test_ensure_makes_only_jobs_that_are_missing(board: JobBoard) -> None:
-    assert await board.ensure("a", NOW)
-    assert not await board.ensure("a", NOW - 50)
+    assert await board.ensure("a", NOW, NOW)
+    assert not await board.ensure("a", NOW - 50, NOW)
     assert await board.claim(NOW - 1, LEASE, 10) == []
     claim = await claim_one(board)
-    assert not await board.ensure("a", NOW)
+    assert not await board.ensure("a", NOW, NOW)
     assert await board.settle(claim, None, NOW)
-    assert await board.ensure("a", NOW)
+    assert await board.ensure("a", NOW, NOW)
+
+
+async def test_a_claim_says_when_the_job_was_announced_last(board: JobBoard) -> None:
+    await board.announce("a", NOW, NOW - 700)
+    board.announce_again("a", NOW, NOW - 300)
+    claim = await claim_one(board)
+    assert claim.announced == NOW - 300
+    renewed = await board.renew(claim, NOW, 2 * LEASE)
+    assert renewed is not None
+    assert (renewed.counter, renewed.announced) == (claim.counter, NOW - 300)
+    assert await board.settle(renewed, NOW + 50, NOW)
+    assert (await claim_one(board, NOW + 50)).announced == NOW - 300
+    assert await board.ensure("b", NOW, NOW - 100)
+    assert (await claim_one(board)).announced == NOW - 100
+
+
+async def test_a_job_that_was_announced_meanwhile_is_nobodys_when_it_is_settled(
+    board: JobBoard,
+) -> None:
+    """Whoever announces it still sooner is not put off by a lease that is over."""
+    await board.announce("a", NOW, NOW)
+    claim = await claim_one(board)
+    await board.announce("a", NOW + 10, NOW)
+    assert not await board.settle(claim, None, NOW + 20)
+    await board.announce("a", NOW + 5, NOW)
+    assert (await claim_one(board, NOW + 5)).table_id == "a"
 
 
 async def test_one_process_sweeps_at_a_time(boards: list[JobBoard]) -> None:
     here, there = boards
     assert await here.swept_at() == 0
-    assert await here.begin_sweep(60_000)
+    sweep = await here.begin_sweep(60_000)
+    assert sweep is not None
     assert not await there.begin_sweep(60_000)
-    await here.end_sweep(NOW)
+    assert await here.keep_sweep(sweep, 60_000)
+    await here.end_sweep(sweep, NOW)
     assert await there.swept_at() == NOW
-    assert await there.begin_sweep(1)
-    assert await eventually(lambda: here.begin_sweep(60_000))  # that one has died
+    slow = await there.begin_sweep(1)
+    assert slow is not None
+    other = await eventually(lambda: here.begin_sweep(60_000))  # that one has died
+    # It had not, it was only slow. What another does by now is not its business.
+    assert not await there.keep_sweep(slow, 60_000)
+    await there.end_sweep(slow, NOW + 1)
+    assert not await there.begin_sweep(60_000)
+    assert other is not None
+    assert await here.keep_sweep(other, 60_000)
+
+
+async def test_a_sweep_is_kept_for_longer(boards: list[JobBoard]) -> None:
+    here, _ = boards
+    sweep = await here.begin_sweep(60_000)
+    assert sweep is not None
+    assert await here.keep_sweep(sweep, 3_600_000)
+    assert await here._connection.call("PTTL", keys.SWEEP) > 60_000
 
 
 async def test_an_announcement_comes_before_the_change_also_on_a_new_connection(
@@ -214,13 +257,13 @@ async def test_an_announcement_comes_before_the_change_also_on_a_new_connection(
     async with Connection(server.url) as connection:
         board = JobBoard(connection)
         connection.drop("for the test")
-        await board.announce(name, NOW)
-        await board.announce(name, NOW)
+        await board.announce(name, NOW, NOW)
+        await board.announce(name, NOW, NOW)
         value = await connection.call("ZSCORE", keys.jobs_of(name)[0], name)
         assert int(value) == NOW
-        counter = await connection.call("HGET", keys.jobs_of(name)[1], name)
+        told = await connection.call("HGET", keys.jobs_of(name)[1], name)
         last = await connection.call("GET", keys.jobs_of(name)[3])
-        assert int(counter) == int(last) >= 2
+        assert int(told.split()[0]) == int(last) >= 2
 
 
 def test_jobs_lie_in_other_slots_than_tables_and_are_spread() -> None:

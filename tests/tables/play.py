@@ -320,6 +320,10 @@ class BotOfTest:
         assert change is not None
         assert change.seat == self.seat
 
+    def waits(self) -> None:
+        """Stage nothing, and leave the turn to the seat's button."""
+        self.plays(confirm=False)
+
     def plays_by_chance(self, chance: random.Random) -> None:
         """A whole turn by chance."""
         table = self.at.table

@@ -161,11 +161,19 @@ def is_sound(game: TableOfTest) -> None:
     assert all(0 <= at <= table.revision for at in (*table.asked_at, table.turned_at))
     assert table.stamp == game.log[-1].time
     for seat in table.seats:
-        assert bool(seat.token) == (seat.occupant is Occupant.PERSON)
+        if seat.at_panel:  # its panel may have been taken off the table
+            assert seat.occupant is Occupant.PERSON
+            assert seat.token in (b"", *(panel.token for panel in table.panels))
+        else:
+            assert bool(seat.token) == (seat.occupant is Occupant.PERSON)
         assert bool(seat.bot) == (seat.occupant is Occupant.BOT)
         assert not seat.at_panel or seat.confirmation is not Confirmation.DEVICE
     served = [n for panel in table.panels for n in panel.seats if n]
     assert len(set(served)) == len(served)
+    for panel in table.panels:
+        assert 0 <= panel.since <= table.revision
+        assert len(panel.moved_at) in (0, len(panel.seats))
+        assert all(at == 0 or panel.since < at <= table.revision for at in panel.moved_at)
     assert all(n <= len(table.seats) for n in served)
     assert len(table.seats) == len(table.staged) == len(table.asked_at) == table.making.seats
     assert table.bot_turns <= table.turns
@@ -179,7 +187,7 @@ def is_sound(game: TableOfTest) -> None:
     start = game.snapshots[0]
     assert start.log_hash == first_hash(table.making.game, table.making.seats)
     again = replay(start, standing(game.log, 0, table.turns))
-    for name in ("open", "hidden", "log_hash", "bot_turns"):
+    for name in ("open", "hidden", "log_hash", "bot_turns", "drop_turn"):
         assert getattr(again, name) == getattr(table, name)
     asked = {prompt.seat for prompt in rules.prompts(table.position)}
     for number, staged in enumerate(table.staged, 1):
@@ -197,7 +205,8 @@ def is_sound(game: TableOfTest) -> None:
 def can_be_moved(game: TableOfTest) -> None:
     """An export of it is read again as the same table, but for panels and a rematch."""
     imported = read(export(game.table, game.recorded()), table_id="", now=game.clock)
-    for name in ("seats", "open", "hidden", "staged", "bot_turns", "paused_at", "turns"):
+    parts = "making seats open hidden staged bot_turns drop_turn paused_at turns"
+    for name in parts.split():
         assert getattr(imported.table, name) == getattr(game.table, name)
     assert imported.table.panels == ()
 

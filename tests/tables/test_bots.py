@@ -227,19 +227,55 @@ def test_a_bot_that_has_staged_for_the_panel_waits() -> None:
     bot.plays(f"take pile {pile}", "place boat C3")
 
 
-def test_where_a_press_is_all_that_is_needed_a_bot_has_nothing_to_stage() -> None:
+def test_a_bot_says_that_it_stages_nothing_before_the_press() -> None:
     game = a_table(taken=False, points="on", order="chosen")
-    for _ in range(2):
-        game.host_seats_bot(confirmation=Confirmation.PANEL)
-    assert due_bots(game.table) == (1,)  # the order must be named
-    BotOfTest(game, 1).plays("next seat 1", confirm=False)
+    bots = [game.host_seats_bot(confirmation=Confirmation.PANEL) for _ in range(2)]
+    assert due_bots(game.table) == (1,)
+    bots[0].plays("next seat 1", confirm=False)
     panel = game.host_puts_panel(seats=(1, 2))
     panel.presses(1)
-    assert game.asked_seats == (1,)
+    assert due_bots(game.table) == (1,)
+    bots[0].waits()
+    assert due_bots(game.table) == ()
+    seen = views.view(game.table, None).seats
+    assert [seat.bot_waits for seat in seen] == [True, False]
+    assert game.log[-1].lines == ("Greedy 1 (red) stages nothing; its button ends the turn",)
+    game.host_pauses()
+    game.host_resumes()
     assert due_bots(game.table) == ()
     panel.presses(1)
+    assert due_bots(game.table) == (2,)
+    assert not any(seat.bot_waits for seat in views.view(game.table, None).seats)
+    bots[1].waits()
     panel.presses(2)
     assert game.table.turns == 3
+
+
+def test_a_bot_waits_for_this_turn_and_not_for_another() -> None:
+    game = a_table(taken=False)
+    bots = [game.host_seats_bot(confirmation=Confirmation.PANEL) for _ in range(2)]
+    panel = game.host_puts_panel(seats=(1, 2))
+    bots[0].waits()
+    panel.presses(1)
+    game.host_takes_back()
+    assert due_bots(game.table) == (1,)
+    bots[0].waits()
+    game.host_sets_confirmation(1, Confirmation.EITHER)
+    assert due_bots(game.table) == (1,)  # it may confirm by itself now
+    game.host_sets_confirmation(1, Confirmation.PANEL)
+    assert due_bots(game.table) == (1,)
+    late = game.table.revision - 1
+    with refused("STALE_REVISION"):
+        bots[0].plays(confirm=False, at=late)
+
+
+def test_nobody_else_leaves_a_turn_to_a_button_in_this_way() -> None:
+    _, ann, (bob, _) = ann_and_bots()
+    with refused("BAD_FIELD", says="no action and no confirmation"):
+        ann.acts()
+    ann.confirms()
+    with refused("CANNOT_CONFIRM", says="more to do than to wait"):
+        bob.waits()
 
 
 # -- takebacks -----------------------------------------------------------------------------
@@ -259,9 +295,7 @@ def test_a_takeback_goes_through_the_turns_of_bots() -> None:
     game.host_takes_back()
     assert position(game) == before
     assert game.asked == [ann]
-    assert game.log[-1].lines == (
-        "the host takes the last turn of Ann (red) back, with the turns of bots after it",
-    )
+    assert game.log[-1].lines == ("the host takes turns 1 to 3 back",)
     with refused("NOTHING_TO_TAKE_BACK"):
         game.host_takes_back()
 
@@ -310,7 +344,7 @@ def test_bots_agree_by_themselves() -> None:
     bob.confirms()
     bot.plays()
     assert ann.asks_to_take_back() == (2,)
-    assert "asks to take the last turn of Bob (blue) back" in game.log[-1].lines[0]
+    assert game.log[-1].lines == ("Ann (red) asks to take turns 2 to 3 back",)
     assert bob.asks_to_take_back() == ()
     assert game.table.turns == 1
 

@@ -16,6 +16,7 @@ from tableturn_server.tables.log import ChangeKind, decode_entry, encode_entry
 from tableturn_server.tables.state import Seat, Status, decode, encode
 from tests.tables.play import (
     HOST,
+    BotOfTest,
     Confirmation,
     Person,
     TableOfTest,
@@ -275,6 +276,7 @@ def with_bots() -> TableOfTest:
     game.host_sets_confirmation(3, Confirmation.DEVICE)
     game.host_starts(without_free_seats=True)
     panel.presses(1)
+    BotOfTest(game, 2).waits()
     panel.presses(2)
     return game
 
@@ -286,6 +288,8 @@ def test_bots_and_who_confirms_travel_and_panels_stay(with_bots: TableOfTest) ->
     table = read(document, table_id="", now=NOW).table
     assert table.seats == game.table.seats
     assert table.bot_turns == game.table.bot_turns == 1
+    assert table.making == game.table.making
+    assert table.making.left_out == 1
     assert table.paused_at == game.table.paused_at
     assert table.panels == ()
     assert table.next_table == ""
@@ -300,6 +304,9 @@ def test_bots_and_who_confirms_travel_and_panels_stay(with_bots: TableOfTest) ->
     [
         (_set("state", "panels", to=[]), "state"),
         (_set("state", "next_table", to="the-next"), "state"),
+        (_set("making", "left_out", to=-1), "making.left_out"),
+        (_set("making", "left_out", to=6), "making.left_out"),
+        (_set("making", "left_out", to="1"), "making"),
         (_set("state", "paused_at", to=10_000), "state.paused_at"),
         (_set("state", "seats", 1, "bot", to=""), "state.seats[1].bot"),
         (_set("state", "seats", 2, "bot", to="greedy"), "state.seats[2].bot"),
@@ -307,7 +314,7 @@ def test_bots_and_who_confirms_travel_and_panels_stay(with_bots: TableOfTest) ->
         (_set("state", "seats", 1, "token", to="A" * 43 + "="), "state.seats[1].bot"),
         (_set("state", "seats", 1, "at_panel", to=True), "state.seats[1].at_panel"),
         (_set("state", "seats", 1, "confirmation", to=4), "state.seats[1]"),
-        (_set("log", -1, "seat", to=4), "log[10].seat"),
+        (_set("log", -1, "seat", to=4), "log[11].seat"),
         (_set("log", 4, "seat", to=9), "log[4].seat"),
     ],
 )
@@ -322,7 +329,7 @@ def test_a_changed_document_with_bots_is_refused_with_the_place(
 
 def test_a_document_of_an_earlier_version_is_read(played: TableOfTest) -> None:
     whole = json.loads(exported(played))
-    del whole["state"]["paused_at"]
+    del whole["state"]["paused_at"], whole["making"]["left_out"]
     for seat in whole["state"]["seats"]:
         for name in ("bot", "confirmation", "at_panel"):
             del seat[name]
@@ -339,9 +346,10 @@ def test_a_table_that_an_earlier_version_stored_is_read(played: TableOfTest) -> 
     names = played.table.__struct_fields__
     seats = names.index("seats")
     older = fields[: names.index("panels")]
+    del older[0][played.table.making.__struct_fields__.index("left_out") :]
     older[seats] = [seat[: Seat.__struct_fields__.index("bot")] for seat in older[seats]]
     table = decode(name + b"\0" + msgspec.msgpack.encode(older))
-    assert table == msgspec.structs.replace(played.table, paused_at=0)
+    assert table == msgspec.structs.replace(played.table, paused_at=0, drop_turn=0)
     entry = msgspec.msgpack.decode(encode_entry(played.log[-1]))
     assert decode_entry(msgspec.msgpack.encode(entry[:-1])) == played.log[-1]
     again = TableOfTest(table, list(played.log), dict(played.snapshots), clock=NOW)

@@ -22,6 +22,7 @@ from tests.tables.play import (
     TableOfTest,
     a_table,
     action,
+    digest,
     eastern_wonders,
 )
 
@@ -50,7 +51,7 @@ def everything_that_may_be_sent(game: TableOfTest) -> Iterator[commands.AnyComma
         yield commands.SetConfirmation(
             by=by, seat=game.asked[0].seat, confirmation=Confirmation.PANEL
         )
-        yield commands.AttachPanel(by=by, uid=8, token=HOST.token, seats=(0,))
+        yield commands.AttachPanel(by=by, uid=8, token=digest("8"), seats=(0,))
         for text in ("move C3", "claim", "trade 99", "harvest", "pay red to seat 2"):
             yield commands.Act(by=by, expected_revision=revision, actions=(action(text),))
             yield commands.Act(by=by, expected_revision=revision - 1, actions=(action(text),))

@@ -5,7 +5,11 @@ from msgspec.structs import replace
 
 from tableturn_server.tables import commands, views
 from tableturn_server.tables.authority import acting_seat
+from tableturn_server.tables.commands import Gesture
+from tableturn_server.tables.export import export, read
 from tableturn_server.tables.log import ChangeKind
+from tableturn_server.tables.presses import rematch_press
+from tableturn_server.tables.rematch import next_table
 from tableturn_server.tables.state import Occupant, decode, encode
 from tests.tables.play import (
     ADMIN,
@@ -113,14 +117,39 @@ def test_the_host_or_the_panel_itself_takes_it_away() -> None:
     assert game.table.panels == ()
 
 
-def test_after_the_end_panels_stay_as_they_are() -> None:
+def test_after_the_end_panels_come_and_go_for_the_rematch() -> None:
     game = a_table()
     panel = game.host_puts_panel(seats=(1, 2))
     game.people[0].acts("finish game", confirm=True)
-    with refused("GAME_OVER"):
-        game.host_puts_panel(8, seats=(0,))
-    with refused("GAME_OVER"):
-        game.does(commands.DetachPanel(by=panel.by, uid=panel.uid))
+    seen = game.table.revision
+    assert game.does(commands.DetachPanel(by=panel.by, uid=panel.uid))
+    with refused("BAD_TOKEN"):
+        rematch_press(game.table, panel.command(1, Gesture.LONG))
+    other = game.host_puts_panel(8, seats=(2,))
+    # It was held when the button served no seat of this table.
+    with refused("STALE_REVISION"):
+        rematch_press(game.table, other.command(1, Gesture.LONG, at=seen))
+    assert rematch_press(game.table, other.command(1, Gesture.LONG)) == 2
+    table, _ = next_table(game.table, other.by, drawn_seed=bytes(16), now=game.clock)
+    assert [(there.uid, there.seats) for there in table.panels] == [(8, (2,))]
+
+
+def test_a_panel_has_a_token_of_its_own() -> None:
+    game = a_table(watch=digest("the watch token"))
+    ann, _ = game.people
+    one = game.host_puts_panel(1, seats=(0,))
+    for token, whose in (
+        (HOST.token, "the host's token"),
+        (digest("the watch token"), "the watch token"),
+        (ann.by.token, "the token of seat 1"),
+    ):
+        attach = commands.AttachPanel(by=HOST, uid=2, token=token, seats=(1,))
+        with refused("BAD_FIELD", says=whose, field="panel_token_sha256"):
+            game.does(attach)
+        with refused("BAD_FIELD", says=whose, field="panel_token_sha256"):
+            game.does(replace(attach, uid=1))
+    # One bridge may work two panels.
+    assert game.does(commands.AttachPanel(by=HOST, uid=2, token=one.token, seats=(1,)))
 
 
 # -- what a panel's token sees -------------------------------------------------------------
@@ -249,6 +278,33 @@ def test_a_button_is_free_again_when_its_seat_is_left_before_the_start(started: 
     assert game.table.seat(2).occupant is Occupant.NOBODY
 
 
+def test_a_button_that_the_host_gave_a_seat_keeps_it_whoever_leaves() -> None:
+    game = a_table(seats=3, taken=False, start_when_full=False)
+    panel = game.host_puts_panel(seats=(0, 2))
+    for button, seat in ((2, 2), (1, 1)):
+        assert panel.presses(button) == seat
+    for seat in (2, 1):
+        game.does(commands.LeaveSeat(by=HOST, seat=seat))
+    assert panel.seats == (0, 2)
+    assert panel.presses(2) == 2
+    assert panel.presses(1) == 1
+    # What had been taken by a press, the host says now.
+    panel = game.host_puts_panel(seats=(1, 2, 0))
+    game.does(commands.LeaveSeat(by=HOST, seat=1))
+    assert panel.seats == (1, 2, 0)
+
+
+def test_a_seat_without_a_button_is_left_like_any_other() -> None:
+    game = a_table(seats=3, taken=False, start_when_full=False)
+    one, two = game.host_puts_panel(1, seats=(0, 0)), game.host_puts_panel(2, seats=(0,))
+    one.presses(2)
+    two.presses(1)
+    game.does(commands.DetachPanel(by=HOST, uid=2))
+    game.does(commands.LeaveSeat(by=HOST, seat=2))
+    assert one.seats == (0, 1)
+    assert game.table.seat(2).occupant is Occupant.NOBODY
+
+
 def test_a_device_that_leaves_keeps_the_button_that_the_host_gave_it() -> None:
     game = a_table(seats=2, taken=False)
     panel = game.host_puts_panel(seats=(1, 2))
@@ -267,6 +323,54 @@ def test_seats_stay_with_a_panel_that_gets_another_token() -> None:
     assert game.table.seat(1).token == anew.token
     without_buttons = game.host_puts_panel(UID, seats=(0, 0), token="a third one")
     assert game.table.seat(1).token == without_buttons.token
+
+
+def test_a_panel_that_was_taken_off_has_no_power_left() -> None:
+    game, panel, bob = red_at_the_panel()
+    game.does(commands.DetachPanel(by=HOST, uid=panel.uid))
+    red = game.table.seat(1)
+    assert (red.token, red.at_panel, red.occupant) == (b"", True, Occupant.PERSON)
+    for by in (panel.by, NOBODY):
+        with refused("BAD_TOKEN"):
+            acts(game, by, "score 1 for seat 1")
+        with refused("BAD_TOKEN"):
+            acts(game, by, confirm=True)
+        with refused("BAD_TOKEN"):
+            views.audience(game.table, by, 1)
+        for command in (
+            commands.Pause(by=by),
+            commands.LeaveSeat(by=by, seat=1),
+            commands.Concede(by=by, seat=1),
+            commands.SetConfirmation(by=by, seat=1, confirmation=Confirmation.PANEL),
+        ):
+            with refused("BAD_TOKEN"):
+                game.does(command)
+    # Those at the table, and the host, look and stage for it still.
+    for by in (bob.by, HOST):
+        assert views.audience(game.table, by, 1) == 1
+        acts(game, by, "score 1 for seat 1")
+        with refused("NOT_ALLOWED", says="a panel that the host puts there confirms"):
+            acts(game, by, confirm=True)
+    assert decode(encode(game.table)) == game.table
+    imported = read(export(game.table, game.recorded()), table_id="", now=game.clock)
+    assert imported.table.seats == game.table.seats
+    # The same panel again, with the same token: only what it serves is its own.
+    again = game.host_puts_panel(panel.uid, seats=(0, 0))
+    with refused("NOT_ALLOWED"):
+        acts(game, again.by, "score 1 for seat 1")
+    again = game.host_puts_panel(panel.uid, seats=(1, 0))
+    assert again.presses(1) == 1
+    assert game.asked == [bob]
+
+
+def test_a_bridge_of_two_panels_keeps_the_seats_of_the_other_one() -> None:
+    game = a_table(seats=3, taken=False, start_when_full=False)
+    one = game.host_puts_panel(1, seats=(0,))
+    two = game.host_puts_panel(2, seats=(0,), token="the token of panel 1")
+    one.presses(1)
+    two.presses(1)
+    game.does(commands.DetachPanel(by=HOST, uid=2))
+    assert [seat.token for seat in game.table.seats] == [one.token, b"", b""]
 
 
 def test_seats_go_to_another_panel_when_theirs_is_gone() -> None:
@@ -329,9 +433,12 @@ def test_the_seat_or_the_host_sets_who_confirms() -> None:
     sets = commands.SetConfirmation
     assert game.does(sets(by=ann.by, confirmation=Confirmation.PANEL))
     assert game.log[-1].kind is ChangeKind.CONFIRMATION
-    assert game.log[-1].lines == ("Ann (red) confirms at the panel",)
+    assert game.log[-1].lines == ("from now on the turns of Ann (red) are confirmed at the panel",)
     assert game.does(sets(by=HOST, seat=1, confirmation=Confirmation.PANEL)) is None
     assert game.does(sets(by=HOST, seat=1, confirmation=Confirmation.EITHER))
+    assert game.log[-1].lines[0].endswith("are confirmed by their own device or at the panel")
+    assert game.does(sets(by=HOST, seat=1, confirmation=Confirmation.DEVICE))
+    assert game.log[-1].lines[0].endswith("are confirmed by their own device")
     with refused("NOT_ALLOWED"):
         game.does(sets(by=bob.by, seat=1, confirmation=Confirmation.DEVICE))
     with refused("BAD_TOKEN"):

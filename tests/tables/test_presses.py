@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -9,9 +10,11 @@ from tableturn_server.rules.actions import PassRound
 from tableturn_server.tables import commands, views
 from tableturn_server.tables.authority import decide
 from tableturn_server.tables.commands import Gesture
+from tableturn_server.tables.export import export, read
 from tableturn_server.tables.log import ChangeKind
 from tableturn_server.tables.presses import rematch_press
-from tableturn_server.tables.state import Occupant, Status, Takeback
+from tableturn_server.tables.rematch import next_table
+from tableturn_server.tables.state import Occupant, Status, Takeback, decode, encode
 from tests.tables.play import (
     ADMIN,
     HOST,
@@ -197,16 +200,119 @@ def test_who_holds_a_button_starts_with_those_who_are_here() -> None:
         panel.holds(4, at=4)
 
 
-def test_a_game_is_not_started_with_a_gap_in_the_row() -> None:
+def test_people_at_two_panels_move_up_when_the_game_starts() -> None:
+    game = a_table(seats=6, taken=False, start_when_full=False)
+    one = game.host_puts_panel(1, seats=(1, 2, 3, 4))
+    two = game.host_puts_panel(2, seats=(5, 6))
+    for panel in (one, two):
+        for button in (1, 2):
+            panel.presses(button)
+    seen = game.table.revision
+    assert two.holds(1) == 3
+    assert game.log[-1].seat == 3
+    assert game.log[-1].lines[:3] == (
+        "White (white) moves to seat 3 (green)",
+        "Black (black) moves to seat 4 (yellow)",
+        "the game starts without seats 5, 6",
+    )
+    assert [(seat.name, seat.color) for seat in game.table.seats] == [
+        ("Red", "red"), ("Blue", "blue"), ("Green", "green"), ("Yellow", "yellow"),
+    ]  # fmt: skip
+    assert [seat.token for seat in game.table.seats] == [one.token] * 2 + [two.token] * 2
+    assert (one.seats, two.seats) == ((1, 2, 0, 0), (3, 4))
+    for panel in (one, two):
+        for button in (1, 2):
+            with refused("STALE_REVISION"):
+                panel.presses(button, at=seen)
+            assert panel.presses(button) in panel.seats
+    assert game.table.turns == 4
+
+
+def test_a_button_that_served_a_free_seat_serves_none_when_others_have_moved_up() -> None:
+    game = a_table(seats=4, taken=False, start_when_full=False)
+    panel = with_a_panel(game)
+    panel.presses(1)
+    panel.presses(3)
+    seen = game.table.revision
+    game.host_starts(without_free_seats=True)
+    assert panel.seats == (1, 0, 2, 0)
+    for button in (2, 3, 4):
+        with refused("STALE_REVISION", asked_at=game.table.revision):
+            panel.presses(button, at=seen)
+    with refused("NOT_ASKED", says="serves no seat"):
+        panel.presses(2)
+    panel.presses(1)
+    assert panel.presses(3) == 2
+
+
+def test_bots_move_up_too_and_devices_stay() -> None:
+    game = a_table(seats=6, taken=False, start_when_full=False)
+    panel = game.host_puts_panel(seats=(0, 0, 5))
+    ann = game.people_by_name[0]
+    ann.takes_seat(3)
+    game.host_seats_bot(seat=4)
+    panel.presses(3)
+    named = game.host_seats_bot(seat=6, name="Robby", confirmation=Confirmation.PANEL)
+    assert named.seat == 6
+    game.host_starts(without_free_seats=True)
+    assert game.log[-1].lines[:4] == (
+        "Greedy 4 (yellow) moves to seat 1 (red)",
+        "White (white) moves to seat 2 (blue)",
+        "Robby (black) moves to seat 4 (yellow)",
+        "the game starts without seats 5, 6",
+    )
+    assert [seat.name for seat in game.table.seats] == ["Greedy 1", "Blue", "Ann", "Robby"]
+    assert [seat.bot for seat in game.table.seats] == ["greedy", "", "", "greedy"]
+    assert game.table.seat(4).confirmation is Confirmation.PANEL
+    assert (ann.seat, panel.seats) == (3, (0, 0, 2))
+    # Who sits on a seat changed with the move: what was sent for somebody else doesn't count.
+    assert [seat.since for seat in game.table.seats] == [
+        game.table.revision, game.table.revision, 2 + 1, game.table.revision,
+    ]  # fmt: skip
+    imported = read(export(game.table, game.recorded()), table_id="", now=game.clock)
+    assert imported.table.seats == game.table.seats
+
+
+def test_a_device_behind_a_gap_stays_and_the_game_is_not_started() -> None:
     game, panel = a_lobby(seats=4)
+    ann = game.people_by_name[0]
+    panel.presses(1)
+    ann.takes_seat(4)
+    panel.presses(2)
+    before = game.table
+    with refused("NOT_STARTED", says="free: seat 3; whoever holds seat 4 on a device"):
+        panel.holds(1)
+    assert game.table is before
+    ann.leaves()
+    ann.takes_seat(3)
+    panel.holds(1)
+    assert game.table.making.seats == 3
+    assert game.log[-1].lines[0] == "the game starts without seat 4"
+
+
+def test_nobody_moves_where_the_game_can_not_be_played_without_the_free_seats() -> None:
+    game, panel = a_lobby(seats=4, first_seat="4")
     for button in (1, 2, 3):
         panel.presses(button)
     game.does(commands.LeaveSeat(by=HOST, seat=2))
-    with refused("NOT_STARTED"):
+    with refused("NOT_STARTED", says="first_seat"):
         panel.holds(1)
-    panel.presses(4)
-    panel.holds(1)
-    assert game.table.making.seats == 3
+    assert panel.seats == (1, 0, 3, 0)
+
+
+def test_who_moved_up_sits_there_at_the_next_table_too() -> None:
+    game = a_table(seats=4, taken=False, start_when_full=False)
+    panel = with_a_panel(game)
+    for button in (2, 4):
+        panel.presses(button)
+    panel.holds(4)
+    game.does(commands.Act(
+        by=panel.by, seat=1, expected_revision=game.table.revision,
+        actions=(action("finish game"),), confirm=True,
+    ))  # fmt: skip
+    table, _ = next_table(game.table, panel.by, drawn_seed=bytes(16), now=game.clock)
+    assert [seat.name for seat in table.seats] == ["Red", "Blue"]
+    assert table.panels[0].seats == (0, 1, 0, 2)
 
 
 def test_an_option_that_names_a_seat_must_hold_for_those_who_are_here() -> None:
@@ -311,14 +417,14 @@ def test_a_press_by_a_seat_that_is_not_asked_does_nothing() -> None:
             press(2)
     panel.presses(1)
     game.does(commands.Concede(by=HOST, seat=2))
-    game.person(3).confirms()
-    game.person(3).leaves()
-    for button in (2, 3):
+    for free in (False, True):
+        if free:
+            game.does(commands.LeaveSeat(by=HOST, seat=2))
         for press in (panel.presses, panel.holds):
             with refused("NOT_ASKED"):
-                press(button)
+                press(2)
         with refused("NOT_ASKED"):
-            panel.chords(button, 1)
+            panel.chords(2, 1)
 
 
 def test_a_seat_with_a_device_of_its_own_is_no_business_of_the_panels() -> None:
@@ -344,6 +450,199 @@ def test_in_a_pause_no_button_of_a_seat_does_anything() -> None:
     panel.presses_master()
     panel.presses(1)
     assert ann not in game.asked
+
+
+# -- a seat that was left ------------------------------------------------------------------
+
+
+def bob_is_gone() -> tuple[TableOfTest, PanelOfTest]:
+    """A game of three in which Bob has staged something, and left."""
+    game = a_table(seats=3, points="on")
+    panel = with_a_panel(game)
+    panel.presses(1)
+    game.people[1].acts("score 2 for seat 2")
+    game.people[1].leaves()
+    return game, panel
+
+
+def test_a_press_takes_a_seat_that_was_left_in_the_game() -> None:
+    game, panel = bob_is_gone()
+    assert panel.presses(2) == 2
+    seat = game.table.seat(2)
+    assert (seat.name, seat.token, seat.at_panel) == ("Blue", panel.token, True)
+    assert game.log[-1].lines == ("Blue (panel 7) takes seat 2 (blue)",)
+    assert game.table.turns == 1
+    assert panel.seats == (1, 2, 3)
+    # It goes on with what was staged there.
+    assert panel.presses(2) == 2
+    assert game.table.position.points == (0, 2, 0)
+
+
+def test_a_press_that_was_meant_for_a_turn_takes_no_seat() -> None:
+    game, panel = bob_is_gone()
+    left = game.table.revision
+    for seen in range(1, left):
+        with refused("STALE_REVISION"):
+            panel.presses(2, at=seen)
+    with refused("STALE_REVISION"):
+        panel.presses(2, at=left + 1)
+    # Other people's turns are no reason to press again.
+    game.does(commands.LeaveSeat(by=HOST, seat=3))
+    assert panel.presses(2, at=left) == 2
+    # Nor does the press by which somebody sat down end a turn.
+    for seen in (left, game.table.revision - 1):
+        with refused("STALE_REVISION", asked_at=game.table.revision):
+            panel.presses(2, at=seen)
+
+
+def test_only_a_press_of_its_own_button_takes_a_seat_in_the_game() -> None:
+    game, panel = bob_is_gone()
+    with refused("NOT_ASKED"):
+        panel.holds(2)
+    with refused("NOT_ASKED"):
+        panel.chords(2, 1)
+    other = game.host_puts_panel(8, seats=(0,))
+    with refused("NOT_ASKED"):
+        other.presses(1)
+    game.host_pauses()
+    with refused("PAUSED"):
+        panel.presses(2)
+    game.host_resumes()
+    panel.presses(2)
+
+
+# -- which button it was -------------------------------------------------------------------
+
+
+def every_gesture(panel: PanelOfTest, at: int) -> list[Callable[[], int]]:
+    """Every gesture, with the revision that the panel showed."""
+    return [
+        lambda: panel.presses(1, at=at),
+        lambda: panel.holds(1, at=at),
+        lambda: panel.chords(1, 2, at=at),
+        lambda: panel.presses_master(at=at),
+        lambda: panel.holds_master(at=at),
+    ]
+
+
+@pytest.mark.case("H8")
+def test_a_press_does_not_count_for_a_seat_that_the_button_got_later() -> None:
+    game = a_table(seats=3, between="on", points="on")
+    panel = game.host_puts_panel(seats=(2, 1, 3))
+    for button in (2, 1, 3):
+        panel.presses(button)
+    # All are asked at once, and the panel is set up anew with somebody's finger on a button.
+    seen = game.table.revision
+    anew = game.host_puts_panel(seats=(1, 2, 3))
+    before = game.table
+    for gesture in every_gesture(panel, seen):
+        with refused("STALE_REVISION", asked_at=seen + 1):
+            gesture()
+    assert game.table is before
+    assert anew.presses(1, at=seen + 1) == 1
+
+
+@pytest.mark.parametrize("seats", [(0, 2, 3), (2, 1, 3), (3,)])
+def test_nor_for_no_seat(seats: tuple[int, ...]) -> None:
+    game = a_table(seats=3)
+    panel = with_a_panel(game)
+    seen = game.table.revision
+    game.host_puts_panel(seats=seats)
+    with refused("STALE_REVISION", asked_at=seen + 1):
+        panel.presses(1, at=seen)
+
+
+def test_a_panel_that_was_away_meanwhile_is_set_up_anew_too() -> None:
+    game = a_table()
+    panel = with_a_panel(game)
+    seen = game.table.revision
+    game.does(commands.DetachPanel(by=HOST, uid=panel.uid))
+    with_a_panel(game)
+    with refused("STALE_REVISION", asked_at=seen + 2):
+        panel.presses(1, at=seen)
+    panel.presses(1)
+
+
+def test_another_token_and_another_panel_change_no_button() -> None:
+    game = a_table(seats=3)
+    game.host_puts_panel(seats=(1, 2))
+    seen = game.table.revision
+    anew = game.host_puts_panel(seats=(1, 2), token="another one")
+    game.host_puts_panel(8, seats=(3,))
+    assert anew.presses(1, at=seen) == 1
+
+
+def test_in_the_lobby_a_press_counts_for_the_button_that_was_seen() -> None:
+    game, panel = a_lobby(seats=3)
+    panel.presses(1)
+    seen = game.table.revision
+    game.host_puts_panel(seats=(0, 1, 0))
+    for press in (panel.presses, panel.holds):
+        for button in (1, 2, 3):
+            with refused("STALE_REVISION", asked_at=seen + 1):
+                press(button, at=seen)
+    assert panel.presses(1) == 2
+
+
+@pytest.mark.case("S15")
+def test_in_the_lobby_a_press_is_not_for_whoever_sits_there_later() -> None:
+    game, panel = a_lobby(seats=3)
+    panel.presses(1)
+    panel.presses(2)
+    seen = game.table.revision
+    # Red leaves, and somebody else presses the button of red, or another one.
+    for button in (1, 3):
+        game.does(commands.LeaveSeat(by=HOST, seat=1))
+        left = game.table.revision
+        for press in (panel.presses, panel.holds):
+            with refused("STALE_REVISION", asked_at=left):
+                press(1, at=seen)
+        assert panel.presses(button, at=left) == 1
+        for press in (panel.presses, panel.holds):
+            with refused("STALE_REVISION", asked_at=left + (button == 1)):
+                press(1, at=left - 1)
+    # Blue has been there all the time.
+    assert panel.holds(2, at=seen) == 2
+
+
+@pytest.mark.case("S15")
+def test_nor_for_a_seat_of_the_hosts_that_was_left() -> None:
+    game = a_table(seats=3, taken=False, start_when_full=False)
+    panel = game.host_puts_panel(seats=(1, 2, 3))
+    ann, bob = game.people_by_name[:2]
+    ann.takes_seat()
+    bob.takes_seat()
+    seen = game.table.revision
+    ann.leaves()
+    left = game.table.revision
+    for press in (panel.presses, panel.holds):
+        with refused("STALE_REVISION", asked_at=left):
+            press(1, at=seen)
+    ann.takes_seat()
+    for at in (seen, left):
+        with refused("STALE_REVISION", asked_at=left + 1):
+            panel.holds(1, at=at)
+    assert panel.presses(3, at=seen) == 3  # nobody has touched this one
+    assert panel.holds(1) == 1
+
+
+def test_a_panel_of_an_earlier_version_is_read() -> None:
+    game, panel = a_lobby(seats=2)
+    panel.presses(1)
+    name, _, body = encode(game.table).partition(b"\0")
+    whole = msgspec.msgpack.decode(body)
+    at = game.table.__struct_fields__.index("panels")
+    whole[at] = [fields[:3] for fields in whole[at]]
+    del whole[0][game.table.making.__struct_fields__.index("left_out") :]
+    del whole[game.table.__struct_fields__.index("drop_turn") :]
+    game.table = decode(name + b"\0" + msgspec.msgpack.encode(whole))
+    assert (panel.there.since, panel.there.moved_at) == (0, ())
+    assert panel.presses(2) == 2
+    game.does(commands.LeaveSeat(by=HOST, seat=2))
+    assert panel.seats == (1, 0)
+    panel.presses(2)
+    panel.holds(1)
+    assert panel.presses(1) == 1
 
 
 # -- which question a press was meant for --------------------------------------------------
@@ -466,7 +765,7 @@ def test_a_chord_undoes_one_step_and_then_takes_the_last_turn_back() -> None:
             panel.chords(2, 1, at=seen)
     assert panel.chords(1, 2) == 1
     assert game.log[-1].kind is ChangeKind.TAKEBACK
-    assert game.log[-1].lines == ("Ann (red) takes the last turn back",)
+    assert game.log[-1].lines == ("Ann (red) takes turn 1 back",)
     assert game.asked == [ann]
     with refused("NOTHING_TO_TAKE_BACK"):
         panel.chords(1, 2)
@@ -603,13 +902,18 @@ def test_a_bots_button_ends_its_turn_where_that_is_all() -> None:
     for _ in range(2):
         game.host_seats_bot(confirmation=Confirmation.PANEL)
     panel = with_a_panel(game)
+    for press in (panel.presses, panel.holds):
+        with refused("CANNOT_CONFIRM", says="still has to decide"):
+            press(1)
+    BotOfTest(game, 1).waits()
     panel.presses(1)
+    BotOfTest(game, 2).waits()
     panel.holds(2)
     assert game.table.turns == 2
     assert game.log[-1].played == ()  # nobody passes for a bot
 
 
-def test_a_bot_that_stages_nothing_keeps_nobody_waiting() -> None:
+def test_an_empty_turn_of_a_bot_ends_by_holding_where_that_skips_something() -> None:
     game = eastern_wonders(taken=False)
     for _ in range(2):
         game.host_seats_bot(confirmation=Confirmation.PANEL)
@@ -620,7 +924,11 @@ def test_a_bot_that_stages_nothing_keeps_nobody_waiting() -> None:
         BotOfTest(game, seat).plays(f"take pile {pile}", "place boat C3", confirm=False)
         panel.presses(seat)
     (seat,) = game.asked_seats
-    with refused("CANNOT_CONFIRM", says="still has to decide"):
+    for press in (panel.presses, panel.holds):
+        with refused("CANNOT_CONFIRM", says="still has to decide"):
+            press(seat)
+    BotOfTest(game, seat).waits()
+    with refused("CANNOT_CONFIRM"):
         panel.presses(seat)
     panel.holds(seat)
     assert game.log[-1].played == ()

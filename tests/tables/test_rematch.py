@@ -15,7 +15,9 @@ from tests.tables.play import (
     NOBODY,
     SEED,
     STRANGER,
+    UID,
     Confirmation,
+    PanelOfTest,
     Person,
     TableOfTest,
     a_table,
@@ -64,7 +66,9 @@ def test_everybody_sits_where_they_sat() -> None:
     ]
     assert table.seats[3].name == ""
     assert not any(seat.dropped for seat in table.seats)
-    assert table.panels == old.panels
+    assert [(p.uid, p.token, p.seats) for p in table.panels] == [
+        (p.uid, p.token, p.seats) for p in old.panels
+    ]
     for name in ("game", "options", "seats", "host", "watch", "takeback", "title"):
         assert getattr(table.making, name) == getattr(old.making, name)
     assert decode(encode(table)) == table
@@ -101,6 +105,24 @@ def test_the_next_table_is_played_like_any_other() -> None:
     )
     assert change is not None
     assert again.asked == [Person(again, "Bob")]
+
+
+def test_buttons_count_from_the_first_revision_of_the_next_table_on() -> None:
+    game = a_finished_game()
+    assert game.table.panels[0].since > 1
+    table, entry = next_table(game.table, HOST, drawn_seed=NEW_SEED, now=game.clock)
+    again = TableOfTest(table, [entry], clock=game.clock)
+    panel = PanelOfTest(again, UID, table.panels[0].token)
+    with refused("NOT_STARTED"):  # it is Dan's seat that is missing, and the press counts
+        panel.holds(1, at=1)
+    # A button that red gave itself is free when red leaves; that of the bot is the host's.
+    again.does(commands.LeaveSeat(by=HOST, seat=1))
+    again.does(commands.LeaveSeat(by=HOST, seat=3))
+    assert panel.seats == (0, 3)
+    with refused("STALE_REVISION", asked_at=2):
+        panel.presses(1, at=1)
+    assert panel.presses(1, at=2) == 1
+    assert panel.presses(2, at=3) == 3
 
 
 def test_who_was_there_may_ask_for_it() -> None:
@@ -190,6 +212,8 @@ def test_it_has_the_seats_that_were_played_with(seats: int) -> None:
     if seats < 8:
         game.host_starts(without_free_seats=True)
     game.asked[0].acts("finish game", confirm=True)
+    assert game.table.making.left_out == 8 - seats
     table, _ = next_table(game.table, HOST, drawn_seed=NEW_SEED, now=0)
     assert table.making.seats == len(table.seats) == seats
+    assert table.making.left_out == 0
     assert is_full(table)

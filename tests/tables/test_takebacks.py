@@ -3,12 +3,18 @@
 import random
 
 import pytest
+from msgspec.structs import replace
 
 from tableturn_server.tables import commands
+from tableturn_server.tables.authority import decide, needs_history
+from tableturn_server.tables.commands import Gesture
 from tableturn_server.tables.log import ChangeKind
 from tableturn_server.tables.state import SNAPSHOT_EVERY, Takeback
 from tests.tables.play import (
+    HOST,
     STRANGER,
+    BotOfTest,
+    Confirmation,
     Person,
     TableOfTest,
     a_table,
@@ -60,6 +66,24 @@ def test_a_takeback_is_meant_for_the_turn_that_was_seen() -> None:
     with refused("STALE_REVISION"):
         game.host_takes_back(at=game.table.revision + 1)
     assert game.host_takes_back()
+
+
+def test_what_can_not_be_taken_back_is_told_as_it_is() -> None:
+    game = a_table(taken=False)
+    bots = [game.host_seats_bot(), game.host_seats_bot()]
+    with refused("NOTHING_TO_TAKE_BACK", says="no turn is confirmed now"):
+        game.host_takes_back()
+    for bot in bots:
+        bot.plays()
+    take_back = commands.TakeBack(by=HOST, expected_revision=game.table.revision)
+    # The turns stand, but the store doesn't have them.
+    with refused("NOTHING_TO_TAKE_BACK", says="not kept completely"):
+        decide(game.table, take_back, game.clock, None)
+    for turn in (2, 1):
+        game.host_takes_back()
+        assert game.log[-1].lines == (f"the host takes turn {turn} back",)
+    with refused("NOTHING_TO_TAKE_BACK", says="no turn is confirmed now"):
+        game.host_takes_back()
 
 
 def test_a_takeback_that_is_sent_twice_takes_one_turn_back() -> None:
@@ -166,6 +190,47 @@ def test_a_seat_that_left_the_game_does_not_come_back() -> None:
     game.host_takes_back()
     with refused("NOTHING_TO_TAKE_BACK"):
         game.host_takes_back()
+
+
+@pytest.mark.case("L5")
+def test_no_turn_is_read_where_a_drop_rules_a_takeback_out() -> None:
+    game = a_table(seats=4, taken=False)
+    cleo, dan = (Person(game, name) for name in ("Cleo", "Dan"))
+    cleo.takes_seat()
+    dan.takes_seat()
+    for _ in range(2):
+        game.host_seats_bot()
+    cleo.confirms()
+    dan.confirms()
+    game.host_takes_back()
+    cleo.concedes()
+    dan.concedes()
+    drop = game.table.turns
+    while game.table.turns < drop + 3 * SNAPSHOT_EVERY:
+        BotOfTest(game, *game.asked_seats).plays()
+    panel = game.host_puts_panel(seats=(3, 4))
+    take = commands.TakeBack(by=HOST, expected_revision=game.table.revision)
+    chord = panel.command(1, Gesture.CHORD, 2)
+    game.host_sets_confirmation(3, Confirmation.PANEL)
+    for command in (take, chord):
+        assert not needs_history(game.table, command)
+    with refused("NOTHING_TO_TAKE_BACK", says="a seat has left the game since"):
+        game.host_takes_back()
+    # A table of an earlier version says so too, when its turns have been read.
+    game.table = replace(game.table, drop_turn=0)
+    assert needs_history(game.table, take)
+    with refused("NOTHING_TO_TAKE_BACK", says="a seat has left the game since"):
+        game.host_takes_back()
+
+
+def test_what_was_confirmed_after_a_drop_is_taken_back() -> None:
+    game = a_table(seats=3)
+    game.people[2].concedes()
+    before = position(game)
+    game.people[0].confirms()
+    assert game.host_takes_back()
+    assert position(game) == before
+    assert game.table.drop_turn == 1
 
 
 @pytest.mark.case("L3")

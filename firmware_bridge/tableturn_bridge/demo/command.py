@@ -67,3 +67,9 @@ async def demo(
         async with temporary_service() as server:
             report = await play(server, wish, None if session.json else session.write)
     session.tell(report.document(), *report.lines())
+
+
+# It talks to no service but its own.
+demo.params = [
+    option for option in demo.params if option.name not in ("server_text", "server", "timeout")
+]

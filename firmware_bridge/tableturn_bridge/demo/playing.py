@@ -15,19 +15,20 @@ import click
 from tableturn_bridge.bridge import Bridge
 from tableturn_bridge.connection import PanelConnection
 from tableturn_bridge.link import Pressed
-from tableturn_bridge.patterns import Pattern
 from tableturn_bridge.protocol import MOST_BUTTONS
 from tableturn_bridge.virtual.board import Fate
-from tableturn_bridge.virtual.pty import VirtualPanel
+from tableturn_bridge.virtual.pty import LONG_MS, VirtualPanel
 from tableturn_client import Client, Confirmation, Table, Takeback, connect, new_token
 from tableturn_client.events import Change, Snapshot
-from tableturn_client.messages import GameInfo, TableStatus, TableView
+from tableturn_client.messages import GameInfo, Prompt, TableStatus, TableView
 
 BOT = "greedy"
 SEATS = 3
 """As many as play if nobody says otherwise and the game allows it."""
 PRESS_MS = 30
 """For so long a finger is on a button."""
+FOR_EVER = 86_400.0
+"""Seconds. Whoever watches the table notices that it stands still."""
 STILL = 60.0
 """Seconds without a change after which something is wrong."""
 PANEL = 1
@@ -168,7 +169,7 @@ async def _panel_on_table(client: Client, wish: Wish) -> AsyncIterator[tuple[Tab
                 for work in (
                     bridge.run(),
                     _relay(connection, bridge),
-                    *(hand.press_when_asked(button) for button in range(1, seats + 1)),
+                    hand.press_when_asked(),
                 )
             ]
             try:
@@ -190,55 +191,54 @@ async def _relay(connection: PanelConnection, bridge: Bridge) -> None:
 
 
 class Hand:
-    """Presses every button whose lamp asks for it."""
+    """Presses the button of every seat that is asked, once its lamp says that it counts.
+
+    Where several are asked at once it waits for all of them, and presses one after another in the
+    order of the seats: so the same game has the same log.
+    """
 
     def __init__(self, board: VirtualPanel, bridge: Bridge) -> None:
         self.presses = Presses()
         self._board = board
         self._bridge = bridge
-        self._pressing = 0
         self._at_rest = asyncio.Event()
         self._at_rest.set()
 
     async def at_rest(self) -> None:
-        """Wait until every press has its answer."""
+        """Wait until the last press has its answer."""
         await self._at_rest.wait()
 
-    async def press_when_asked(self, button: int) -> None:
-        """Press one button whenever its seat has a turn to confirm, for ever."""
-        asked = {Pattern.TURN.name, Pattern.STAGED.name}
+    async def press_when_asked(self) -> None:
+        """Confirm turn after turn, for ever."""
         while True:
-            lamp = await self._board.wait_lamp(button, asked, 3600)
-            if lamp.sign == Pattern.TURN.name and not self._ends_turn(button):
-                # The bot is still thinking.
-                await self._board.wait_lamp(button, {Pattern.STAGED.name}, 3600, lamp.since)
             shown = self._board.revision
-            if await self._press(button):
-                await self._board.wait_revision(shown, STILL)
+            asked = self._asked()
+            armed = asked and all(self._board.is_armed(prompt.seat) for prompt in asked)
+            if not armed or await self._press(asked[0]):
+                await self._board.wait_revision(shown, FOR_EVER)
 
-    async def _press(self, button: int) -> bool:
-        """Press a button once; whether the turn was confirmed."""
-        self._pressing += 1
+    def _asked(self) -> list[Prompt]:
+        """Who is asked in the picture that the lamps show; nobody while another one is coming."""
+        view = self._bridge.view
+        if view is None or view.revision != self._board.revision:
+            return []
+        return list(view.prompts)
+
+    async def _press(self, prompt: Prompt) -> bool:
+        """Press a button once, or hold it where that is needed; whether the turn was confirmed."""
         self._at_rest.clear()
         self.presses.presses += 1
         try:
-            pressed = await self._board.press(button, PRESS_MS, wait=True)
+            ms = LONG_MS if prompt.confirm_skips else PRESS_MS
+            pressed = await self._board.press(prompt.seat, ms, wait=True)
         finally:
-            self._pressing -= 1
-            if not self._pressing:
-                self._at_rest.set()
+            self._at_rest.set()
         accepted = pressed is not None and pressed.fate is Fate.ACCEPTED
         if accepted:
             self.presses.confirmed += 1
         else:
             self.presses.refused += 1
         return accepted
-
-    def _ends_turn(self, button: int) -> bool:
-        """A press ends the turn as it is: nothing has to be staged before it."""
-        view = self._bridge.view
-        prompts = view.prompts if view is not None else ()
-        return any(p.seat == button and p.can_confirm and not p.confirm_skips for p in prompts)
 
 
 def _seats(wish: Wish, games: Any) -> int:

@@ -69,6 +69,11 @@ class Gesture:
     pressed_at: int
     released_at: int
 
+    @property
+    def buttons(self) -> tuple[int, ...]:
+        """The button, and the second one if there is one."""
+        return (self.button,) if self.second == NO_BUTTON else (self.button, self.second)
+
 
 @dataclass
 class _Held:
@@ -88,16 +93,18 @@ class Gestures:
     """Tells presses, long presses and chords apart.
 
     A second button makes a chord only if the first has been held for a long press by then: two
-    people who press at the same moment say two things, never one.
+    people who press at the same moment say two things, never one. While seats are taken nothing
+    is a chord: one who holds a button to begin, and one who sits down, are two people.
     """
 
     def __init__(self) -> None:
         self._held: dict[int, _Held] = {}
 
-    def press(self, button: int, sight: Sight, now: int) -> None:
-        """A button has gone down."""
+    def press(self, button: int, sight: Sight, now: int, *, chords: bool = True) -> None:
+        """A button has gone down; `chords` says that it may be the second one of a chord."""
         held = self._held[button] = _Held(now, sight)
-        first = None if button == NO_BUTTON else self._waiting_for_second(now)
+        alone = button == NO_BUTTON or not chords
+        first = None if alone else self._waiting_for_second(now)
         if first is not None:
             self._held[first].other = button
             held.other, held.first = first, False

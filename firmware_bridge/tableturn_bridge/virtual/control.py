@@ -8,7 +8,8 @@ to do two things at the same time.
     {"do": "press", "button": 9}
     {"ok": false, "error": "a panel with 4 buttons has no button 9"}
 
-Buttons count from 1. Times are milliseconds of the machine's monotonic clock, as that of
+Buttons count from 1; for `down` and `up`, 0 is the master button. A button is held for a minute at
+most, but by `down`. Times are milliseconds of the machine's monotonic clock, as that of
 `time.monotonic`, so that other processes can compare them with their own.
 """
 
@@ -31,6 +32,8 @@ from tableturn_bridge.virtual.pty import LONG_MS, PATIENCE, SHORT_MS, Pressed, V
 LONGEST_LINE = 64 * 1024
 SECONDS = 10.0
 """`wait_lamp` waits for so long if it isn't told otherwise."""
+LONGEST_MS = 60_000
+"""A button is held for so long at most: it must not stay down when nobody asks any more."""
 
 Answer = dict[str, Any]
 
@@ -100,21 +103,32 @@ def _told(pressed: Pressed | None) -> Answer:
 
 
 async def _press(panel: VirtualPanel, request: Request) -> Answer:
-    return await _held(panel, request, request.whole("button"), SHORT_MS)
+    return await _held(panel, request, _of_a_seat(request), SHORT_MS)
 
 
 async def _hold(panel: VirtualPanel, request: Request) -> Answer:
-    return await _held(panel, request, request.whole("button"), LONG_MS)
+    return await _held(panel, request, _of_a_seat(request), LONG_MS)
 
 
 async def _master(panel: VirtualPanel, request: Request) -> Answer:
     return await _held(panel, request, 0, SHORT_MS)
 
 
-async def _held(panel: VirtualPanel, request: Request, button: int, ms: int) -> Answer:
+def _of_a_seat(request: Request) -> int:
+    """The button; not the master button, which has commands of its own."""
+    button = request.whole("button")
+    if button == 0:
+        raise BadRequest('buttons count from 1; {"do": "master"} presses the master button')
+    return button
+
+
+async def _held(panel: VirtualPanel, request: Request, button: int, default: int) -> Answer:
+    ms = request.number("ms", default)
+    if ms > LONGEST_MS:
+        raise BadRequest(f"ms must be at most {LONGEST_MS}, not {ms}")
     pressed = await panel.press(
         button,
-        request.number("ms", ms),
+        ms,
         bounce=request.flag("bounce"),
         wait=request.flag("wait"),
         timeout=request.number("timeout", PATIENCE),

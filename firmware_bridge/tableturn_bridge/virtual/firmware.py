@@ -16,6 +16,7 @@ from tableturn_bridge.protocol import (
     NO_BUTTON,
     Caps,
     EventAck,
+    Flags,
     Hello,
     HelloRequest,
     Kind,
@@ -197,13 +198,14 @@ class Firmware:
                 if picture is None
                 else Sight(True, picture.tag, picture.revision, self._armed(button))
             )
-            self._gestures.press(button, sight, self._now)
+            seating = picture is not None and bool(picture.flags & Flags.SEATING)
+            self._gestures.press(button, sight, self._now, chords=not seating)
             return
         gesture = self._gestures.release(button, self._now)
         if gesture is None:
             return
         if not self._counts(gesture):
-            self._flash(button, "NOT_ARMED")
+            self._flash(gesture, "NOT_ARMED")
             self._tell(gesture, Fate.NOT_ARMED)
         elif not self.queue.add(gesture, self._now):
             self.dropped = min(MOST_COUNT, self.dropped + 1)
@@ -270,7 +272,7 @@ class Firmware:
         if done is None:
             return
         if result in _FLASHES:
-            self._flash(done.gesture.button, _FLASHES[result])
+            self._flash(done.gesture, _FLASHES[result])
         self._tell(done.gesture, _FINAL[result], done)
 
     def _lose_link(self) -> None:
@@ -320,11 +322,14 @@ class Firmware:
 
     # ---------------------------------------------------------------- lamps
 
-    def _flash(self, button: int, name: str) -> None:
-        """Run a sign once; the button that belongs to no seat has all lamps for it."""
+    def _flash(self, gesture: Gesture, name: str) -> None:
+        """Run a sign once on the lamps of a gesture's buttons.
+
+        The button that belongs to no seat has all lamps for it.
+        """
         if self.picture is None:  # all lamps say so already
             return
-        lamps = range(self.make.buttons) if button == NO_BUTTON else (button,)
+        lamps = range(self.make.buttons) if gesture.button == NO_BUTTON else gesture.buttons
         for lamp in lamps:
             self._flashes[lamp] = (self._now, name)
 

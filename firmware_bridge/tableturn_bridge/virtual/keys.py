@@ -11,6 +11,21 @@ LONG = ("qwerty", "qwertz", "QWERTY", "!@#$%^")
 """
 
 
+def legend(buttons: int) -> tuple[str, ...]:
+    """What the keys of a panel with so many buttons do, a line each; how to end is the last one."""
+    pressed = f"1 to {buttons}"
+    held = f"{LONG[0][0]} to {LONG[0][buttons - 1]}"
+    return (
+        f"{pressed:<11} press a button: confirm, or take a seat",
+        f"{held:<11} hold the button of the digit above: pass, start",
+        "u, digit    hold it and press a second one: undo",
+        "m, M        the master button, short and long: pause",
+        "n           pull the plug, or put it back",
+        "x           reset the board",
+        "Ctrl-C      end",
+    )
+
+
 class Do(Enum):
     """What a key asks for."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -89,6 +89,7 @@ class VirtualPanel:
         seed: For the noise.
         protocol: The version of the protocol that it speaks.
         firmware: Its program's version.
+        now: Its clock, in milliseconds; one that stands still or is moved by hand, for tests.
     """
 
     def __init__(
@@ -104,9 +105,11 @@ class VirtualPanel:
         seed: int = 0,
         protocol: int = VERSION,
         firmware: tuple[int, int] = (1, 0),
+        now: Callable[[], float] = clock,
     ) -> None:
         major, minor = firmware
         self.board = Board(Make(buttons, protocol, major, minor), uid)
+        self._now = now
         self._name = None if link is None else Path(link)
         self._boot_ms = boot_ms
         self._greeting = greeting
@@ -148,7 +151,7 @@ class VirtualPanel:
                 name, opened=self._opened, closed=self._settle, received=self._received
             )
             self._name = name
-            self.board.power_on(ResetCause.POWER_ON, clock())
+            self.board.power_on(ResetCause.POWER_ON, self._now())
             self._settle()
         return self._port.path
 
@@ -158,7 +161,7 @@ class VirtualPanel:
             self._port.close()
             self._port = None
         self._stop_boot()
-        self.board.power_off(clock())
+        self.board.power_off(self._now())
         self._settle()
 
     @property
@@ -193,7 +196,7 @@ class VirtualPanel:
     def _begin_boot(self, cause: ResetCause) -> None:
         """The boot loader runs first: it says something, and takes what comes for itself."""
         self._stop_boot()
-        self.board.power_off(clock())
+        self.board.power_off(self._now())
         if self._port is not None:
             self._port.write(self._greeting)
         if self._boot_ms:
@@ -205,7 +208,7 @@ class VirtualPanel:
 
     def _start(self, cause: ResetCause) -> None:
         self._stop_boot()
-        self.board.power_on(cause, clock())
+        self.board.power_on(cause, self._now())
         self._settle()
 
     def _stop_boot(self) -> None:
@@ -215,14 +218,14 @@ class VirtualPanel:
 
     def _received(self, data: bytes) -> None:
         """A board that boots takes nothing of it: it has no power yet."""
-        now = clock()
+        now = self._now()
         self._fingers.move(now)
         self.board.received(self._noise.through(data), now)
         self._settle()
 
     def _settle(self) -> None:
         """After anything has happened: send, note what has changed, and sleep until the next."""
-        now = clock()
+        now = self._now()
         board = self.board
         self._fingers.move(now)
         board.advance(now)
@@ -239,7 +242,7 @@ class VirtualPanel:
             time for time in (board.next_time(), self._fingers.next_time()) if time is not None
         ]
         if times:
-            pause = max(0.0, min(times) - clock()) / 1000
+            pause = max(0.0, min(times) - self._now()) / 1000
             self._timer = asyncio.get_running_loop().call_later(pause, self._settle)
 
     def _note_lamps(self, now: float) -> None:
@@ -267,7 +270,7 @@ class VirtualPanel:
 
     def lamps(self) -> list[Lamp]:
         """What each lamp shows now, that of button 1 first."""
-        now = clock()
+        now = self._now()
         shown = zip(self.board.lamps(now), self.board.signs(now), self._since, strict=True)
         return [Lamp(level, color, sign, since) for (level, color), sign, since in shown]
 
@@ -293,6 +296,10 @@ class VirtualPanel:
         """The table's revision that the lamps show; 0 before the first picture."""
         return 0 if self._picture is None else self._picture.revision
 
+    def is_armed(self, button: int) -> bool:
+        """A press of this button would be sent, by the picture that the lamps show."""
+        return self._picture is not None and bool(self._picture.armed >> (button - 1) & 1)
+
     async def wait_revision(self, beyond: int, timeout: float) -> int:
         """Wait until the lamps show a later revision than this. Raises TimeoutError."""
         async with asyncio.timeout(timeout):
@@ -305,12 +312,12 @@ class VirtualPanel:
 
     def down(self, button: int) -> None:
         """Press a button down and keep it so. Raises ValueError if there is no such button."""
-        self._fingers.plan(button, True, clock())
+        self._fingers.plan(button, True, self._now())
         self._settle()
 
     def up(self, button: int) -> None:
         """Let go of a button."""
-        self._fingers.plan(button, False, clock())
+        self._fingers.plan(button, False, self._now())
         self._settle()
 
     async def press(
@@ -328,7 +335,7 @@ class VirtualPanel:
         is clear after so many seconds: the press was too short, or part of another gesture, or
         the host keeps the panel waiting.
         """
-        with self._fingers.finger(button, clock()) as finger:
+        with self._fingers.finger(button, self._now()) as finger:
             at_rest = self._fingers.plan(button, True, finger.began, bounce)
             finger.released_at = at_rest + ms
             end = self._fingers.plan(button, False, finger.released_at, bounce)
@@ -365,7 +372,7 @@ class VirtualPanel:
         if first == second or MASTER in (first, second):
             raise ValueError("two different buttons of seats make a chord")
         self._fingers.index(second)
-        with self._fingers.finger(first, clock()) as finger:
+        with self._fingers.finger(first, self._now()) as finger:
             self._fingers.plan(first, True, finger.began)
             self._fingers.plan(second, True, finger.began + LONG_MS)
             finger.released_at = finger.began + LONG_MS + CHORD_MS
@@ -377,7 +384,7 @@ class VirtualPanel:
     async def _until(self, end: float) -> None:
         """Let time pass, and do what was planned for it."""
         self._settle()
-        await asyncio.sleep(max(0.0, end - clock()) / 1000)
+        await asyncio.sleep(max(0.0, end - self._now()) / 1000)
         self._settle()
 
     async def _outcome(self, finger: Finger, timeout: float) -> Pressed:

@@ -21,7 +21,7 @@ from rich.text import Text
 from tableturn_bridge.patterns import STEP
 from tableturn_bridge.protocol import ResetCause
 from tableturn_bridge.virtual.board import Fate
-from tableturn_bridge.virtual.keys import Do, Keys, Wish
+from tableturn_bridge.virtual.keys import Do, Keys, Wish, legend
 from tableturn_bridge.virtual.lights import BRIGHTEST
 from tableturn_bridge.virtual.port import LinkTaken
 from tableturn_bridge.virtual.pty import LONG_MS, Lamp, Pressed, VirtualPanel
@@ -84,16 +84,9 @@ COLORS = {
     "orange": "color(208)",
 }
 
-HELP = (
-    "1 to 6      press a button: confirm, or take a seat",
-    "q to y      hold the button of the digit above: pass, start",
-    "u, digit    hold it and press a second one: undo",
-    "m, M        the middle button, short and long: pause",
-    "n           pull the plug, or put it back",
-    "x           reset the board",
-    "Ctrl-C      end",
-)
-KEYS = "digits press, letters below them hold, ? shows all keys"
+KEYS = "Ctrl-C ends, digits press, letters below hold, ? all keys"
+FOLDS = 8
+"""A line that is too wide becomes so many at most."""
 
 
 def draw(
@@ -103,21 +96,17 @@ def draw(
     note: str = "",
     help: bool = False,
     width: int = 80,
+    height: int | None = None,
     signs: Signs | None = None,
     color: bool = False,
 ) -> str:
     """Draw a panel: a row for each button, what the status says, and the keys.
 
     A lamp is a block that is lit as brightly as it is now, the seat's colour as a word, and a
-    word for what the lamp says, so that none of it needs colours.
+    word for what the lamp says, so that none of it needs colours. With `height`, in at most so
+    many lines: the lamps and how to end go before the rest, and late news before early ones.
     """
     light = LIGHT_ASCII if signs is ASCII else LIGHT
-    lines = [_row(button, lamp, light, width) for button, lamp in enumerate(lamps, 1)]
-    lines.append(Text())
-    lines += [Text(cut(clean(line, 500), width)) for line in status]
-    if note:
-        lines.append(Text(cut(clean(note, 500), width), "bold"))
-    lines += [Text(cut(line, width), "dim") for line in (HELP if help else (KEYS,))]
     file = io.StringIO()
     console = Console(
         file=file,
@@ -125,16 +114,50 @@ def draw(
         color_system="256" if color else None,
         force_terminal=color,
     )
-    for line in lines:
+    rows = [_row(button, lamp, light, width) for button, lamp in enumerate(lamps, 1)]
+    news = [part for line in status for part in _folded(line, width, console)]
+    said = _folded(note, width, console, "bold") if note else []
+    keys = legend(len(lamps)) if help else (KEYS,)
+    *more, end = [Text(cut(line, width), "dim") for line in keys]
+    for line in _fitting(rows, news, said, more, end, height):
         console.print(line, soft_wrap=True, highlight=False)
     return file.getvalue()
 
 
+def _folded(line: str, width: int, console: Console, style: str = "") -> list[Text]:
+    """A line in as many as it needs, up to FOLDS; a longer one is cut."""
+    lines = list(Text(clean(line, 500), style).wrap(console, width))
+    if len(lines) > FOLDS:
+        rest = " ".join(one.plain for one in lines[FOLDS - 1 :])
+        lines[FOLDS - 1 :] = [Text(cut(rest, width), style)]
+    return lines
+
+
+def _fitting(
+    rows: list[Text],
+    news: list[Text],
+    said: list[Text],
+    more: list[Text],
+    end: Text,
+    height: int | None,
+) -> list[Text]:
+    """All of it in so many lines: `rows` and `end` first, then `more`, `said` and `news`."""
+    if height is None:
+        return [*rows, Text(), *news, *said, *more, end]
+    rows = rows[: height - 1]
+    left = height - 1 - len(rows)
+    more = more[:left]
+    said = said[: left - len(more)]
+    left -= len(more) + len(said)
+    gap = [Text()] if left > 1 else []
+    left -= len(gap)
+    news = news[max(0, len(news) - left) :]
+    return [*rows, *gap, *news, *said, *more, end]
+
+
 def _row(button: int, lamp: Lamp, light: Sequence[str], width: int) -> Text:
     """A button and its lamp."""
-    most = len(light) - 1
-    # A quarter of the light looks half as bright to an eye.
-    level = 0 if not lamp.level else max(1, round((lamp.level / BRIGHTEST) ** 0.5 * most))
+    level = _level(lamp)
     word = lamp.color_word
     style = COLORS.get(word, "default")
     text = Text.assemble(
@@ -145,6 +168,13 @@ def _row(button: int, lamp: Lamp, light: Sequence[str], width: int) -> Text:
     )
     text.truncate(width)
     return text
+
+
+def _level(lamp: Lamp) -> int:
+    """How brightly a lamp is drawn: which sign of LIGHT it is."""
+    # A quarter of the light looks half as bright to an eye.
+    most = len(LIGHT) - 1
+    return 0 if not lamp.level else max(1, round((lamp.level / BRIGHTEST) ** 0.5 * most))
 
 
 # ---------------------------------------------------------------- the terminal
@@ -166,9 +196,13 @@ async def show(
         await _lines(panel, status, sys.stdout)
         return
     screen = _Screen(panel, status)
+    application = screen.application(input, output)
+    moving = asyncio.create_task(screen.move(application.invalidate))
     try:
-        await screen.application(input, output).run_async()
+        await application.run_async()
     finally:
+        moving.cancel()
+        await asyncio.gather(moving, return_exceptions=True)
         await screen.end()
 
 
@@ -195,6 +229,7 @@ class _Screen:
         self._keys = Keys(panel.board.make.buttons)
         self._note = ""
         self._help = False
+        self._drawn: object = None
         self._doing: set[asyncio.Task[None]] = set()
 
     def application(self, input: Input | None, output: Output | None) -> Application[None]:
@@ -207,12 +242,24 @@ class _Screen:
         return Application(
             layout=Layout(window),
             key_bindings=bindings,
-            refresh_interval=STEP / 1000,
             input=input,
             output=output,
         )
 
+    async def move(self, redraw: Callable[[], None]) -> None:
+        """Have it drawn again whenever something else is to be seen, for ever."""
+        while True:
+            await asyncio.sleep(STEP / 1000)
+            if self._seen() != self._drawn:
+                redraw()
+
+    def _seen(self) -> object:
+        """What the drawing shows."""
+        lamps = [(_level(lamp), lamp.color, lamp.sign) for lamp in self._panel.lamps()]
+        return lamps, self._status(), self._keys.note or self._note, self._help
+
     def _drawing(self) -> ANSI:
+        self._drawn = self._seen()
         console = Console()
         look = Look.of(console)
         return ANSI(
@@ -222,6 +269,7 @@ class _Screen:
                 note=self._keys.note or self._note,
                 help=self._help,
                 width=look.width - 1,
+                height=look.height,
                 signs=look.signs,
                 color=not console.no_color,
             )
@@ -277,9 +325,9 @@ class _Screen:
             second = 1 if button > 1 else 2
             return f"button {button}, undo", panel.chord(button, second, wait=True)
         if wish.do is Do.MASTER:
-            return "middle button", panel.master(wait=True)
+            return "master button", panel.master(wait=True)
         if wish.do is Do.MASTER_LONG:
-            return "middle button, held", panel.master(LONG_MS, wait=True)
+            return "master button, held", panel.master(LONG_MS, wait=True)
         return f"button {button}", panel.press(button, wait=True)
 
     async def end(self) -> None:

@@ -100,7 +100,7 @@ class Queue:
 
     def of(self, button: int) -> Waiting | None:
         """The event of a button that has waited longest."""
-        return next((one for one in self._waiting if one.gesture.button == button), None)
+        return next((one for one in self._waiting if button in one.gesture.buttons), None)
 
     def next_time(self, now: int) -> int | None:
         """When something has to be sent, or a lamp's patience ends."""

@@ -32,7 +32,8 @@ class _GestureEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Gesture.Value
     GESTURE_PRESS: _Gesture.ValueType  # 1
     """A short press. While seats are taken: take one. In one's turn: confirm what
     is staged, or in a free-table end the turn. It never ends a turn in which
-    nothing was done where that skips something.
+    nothing was done where that skips something. On the button of a seat that was
+    left in the game: take the seat.
     """
     GESTURE_LONG: _Gesture.ValueType  # 2
     """A long press. While seats are taken: start with those who are here. In one's
@@ -56,7 +57,8 @@ GESTURE_UNSPECIFIED: Gesture.ValueType  # 0
 GESTURE_PRESS: Gesture.ValueType  # 1
 """A short press. While seats are taken: take one. In one's turn: confirm what
 is staged, or in a free-table end the turn. It never ends a turn in which
-nothing was done where that skips something.
+nothing was done where that skips something. On the button of a seat that was
+left in the game: take the seat.
 """
 GESTURE_LONG: Gesture.ValueType  # 2
 """A long press. While seats are taken: start with those who are here. In one's
@@ -91,7 +93,9 @@ class AttachPanelRequest(_message.Message):
     panel_uid: _builtins.int
     """The panel's number, not 0."""
     panel_token_sha256: _builtins.bytes
-    """SHA-256 of the panel's token, 32 bytes."""
+    """SHA-256 of the panel's token, 32 bytes: not the host's token, the watch token
+    or that of a seat.
+    """
     @_builtins.property
     def seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The seat that each button serves, beginning with button 1; 0: none yet. 1 to
@@ -236,7 +240,7 @@ class PanelReport(_message.Message):
     """Gestures that were refused for another reason."""
     @_builtins.property
     def uptime(self) -> _duration_pb2.Duration:
-        """How long the panel has been running."""
+        """How long the panel has been running: 0 to 2^32 seconds."""
 
     def __init__(
         self,

@@ -99,14 +99,17 @@ class PanelServiceServicer(object):
 
     def AttachPanel(self, request, context):
         """Puts a panel on a table, or changes which seats its buttons serve. Needs the
-        host's token. SEAT_TAKEN where another panel serves a seat already.
+        host's token. SEAT_TAKEN where another panel serves a seat already. After the
+        end too: the panels that are there play the rematch.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DetachPanel(self, request, context):
-        """Takes a panel off a table. Needs the host's token or the panel's.
+        """Takes a panel off a table. Needs the host's token or the panel's. Its token has
+        no power at the table any more: nobody holds the seats that were taken at it,
+        until a panel is given a button for them. After the end too.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -49,10 +49,14 @@ class PanelServiceStub:
     def __new__(cls, channel: _aio.Channel) -> PanelServiceAsyncStub: ...
     AttachPanel: _grpc.UnaryUnaryMultiCallable[_panel_pb2.AttachPanelRequest, _panel_pb2.AttachPanelResponse]
     """Puts a panel on a table, or changes which seats its buttons serve. Needs the
-    host's token. SEAT_TAKEN where another panel serves a seat already.
+    host's token. SEAT_TAKEN where another panel serves a seat already. After the
+    end too: the panels that are there play the rematch.
     """
     DetachPanel: _grpc.UnaryUnaryMultiCallable[_panel_pb2.DetachPanelRequest, _panel_pb2.DetachPanelResponse]
-    """Takes a panel off a table. Needs the host's token or the panel's."""
+    """Takes a panel off a table. Needs the host's token or the panel's. Its token has
+    no power at the table any more: nobody holds the seats that were taken at it,
+    until a panel is given a button for them. After the end too.
+    """
     HoldPanel: _grpc.UnaryUnaryMultiCallable[_panel_pb2.HoldPanelRequest, _panel_pb2.HoldPanelResponse]
     """Holds a panel for one bridge: for the time that the answer names, and longer
     if it is called again in time. Needs the panel's token. PANEL_HELD while
@@ -90,10 +94,14 @@ class PanelServiceAsyncStub(PanelServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     AttachPanel: _aio.UnaryUnaryMultiCallable[_panel_pb2.AttachPanelRequest, _panel_pb2.AttachPanelResponse]  # type: ignore[assignment]
     """Puts a panel on a table, or changes which seats its buttons serve. Needs the
-    host's token. SEAT_TAKEN where another panel serves a seat already.
+    host's token. SEAT_TAKEN where another panel serves a seat already. After the
+    end too: the panels that are there play the rematch.
     """
     DetachPanel: _aio.UnaryUnaryMultiCallable[_panel_pb2.DetachPanelRequest, _panel_pb2.DetachPanelResponse]  # type: ignore[assignment]
-    """Takes a panel off a table. Needs the host's token or the panel's."""
+    """Takes a panel off a table. Needs the host's token or the panel's. Its token has
+    no power at the table any more: nobody holds the seats that were taken at it,
+    until a panel is given a button for them. After the end too.
+    """
     HoldPanel: _aio.UnaryUnaryMultiCallable[_panel_pb2.HoldPanelRequest, _panel_pb2.HoldPanelResponse]  # type: ignore[assignment]
     """Holds a panel for one bridge: for the time that the answer names, and longer
     if it is called again in time. Needs the panel's token. PANEL_HELD while
@@ -134,7 +142,8 @@ class PanelServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_panel_pb2.AttachPanelResponse, _abc.Awaitable[_panel_pb2.AttachPanelResponse]]:
         """Puts a panel on a table, or changes which seats its buttons serve. Needs the
-        host's token. SEAT_TAKEN where another panel serves a seat already.
+        host's token. SEAT_TAKEN where another panel serves a seat already. After the
+        end too: the panels that are there play the rematch.
         """
 
     @_abc_1.abstractmethod
@@ -143,7 +152,10 @@ class PanelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _panel_pb2.DetachPanelRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_panel_pb2.DetachPanelResponse, _abc.Awaitable[_panel_pb2.DetachPanelResponse]]:
-        """Takes a panel off a table. Needs the host's token or the panel's."""
+        """Takes a panel off a table. Needs the host's token or the panel's. Its token has
+        no power at the table any more: nobody holds the seats that were taken at it,
+        until a panel is given a button for them. After the end too.
+        """
 
     @_abc_1.abstractmethod
     def HoldPanel(

@@ -658,8 +658,10 @@ class StartGameRequest(_message.Message):
     request_id: _builtins.str
     """See "Repeating a call"."""
     without_free_seats: _builtins.bool
-    """Start with those who are here: the free seats, which must be the last ones,
-    are taken away from the table.
+    """Start with those who are here: the free seats are taken away from the table.
+    People at panels and bots move up into gaps, in the order in which they sit;
+    their buttons go with them. NOT_STARTED where somebody with a device of their
+    own sits behind a gap that is left.
     """
     def __init__(
         self,
@@ -1641,6 +1643,7 @@ class SeatView(_message.Message):
     BOT_FIELD_NUMBER: _builtins.int
     CONFIRMATION_FIELD_NUMBER: _builtins.int
     FROM_PANEL_FIELD_NUMBER: _builtins.int
+    BOT_WAITS_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     """Its number, from 1."""
     color: _builtins.str
@@ -1660,6 +1663,10 @@ class SeatView(_message.Message):
     of the table, and the host, may look, stage and undo for it; its turns are
     confirmed by its button.
     """
+    bot_waits: _builtins.bool
+    """The bot that sits there has nothing to stage in the turn that it is asked for:
+    only its button is waited for.
+    """
     def __init__(
         self,
         *,
@@ -1671,10 +1678,11 @@ class SeatView(_message.Message):
         bot: _builtins.str = ...,
         confirmation: Global___Confirmation.ValueType = ...,
         from_panel: _builtins.bool = ...,
+        bot_waits: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "color", b"color", "confirmation", b"confirmation", "dropped", b"dropped", "from_panel", b"from_panel", "name", b"name", "occupant", b"occupant", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "bot_waits", b"bot_waits", "color", b"color", "confirmation", b"confirmation", "dropped", b"dropped", "from_panel", b"from_panel", "name", b"name", "occupant", b"occupant", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -363,9 +363,10 @@ class TableServiceServicer(object):
 
     def Rematch(self, request, context):
         """Makes the next table of the same people: same game, options, components,
-        seats, bots, panels and tokens, and a new secret seed. It starts at once if
-        nobody has left. Needs a seat's token, the host's or a panel's. Asked again,
-        by anybody, it answers with the same table. GAME_RUNNING before the end.
+        seats, bots, panels and tokens, and a new secret seed. Who conceded plays
+        again; a seat that was left, and not taken since, is free. It starts at once
+        if no seat is free. Needs a seat's token, the host's or a panel's. Asked
+        again, by anybody, it answers with the same table. GAME_RUNNING before the end.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -141,9 +141,10 @@ class TableServiceStub:
     """
     Rematch: _grpc.UnaryUnaryMultiCallable[_table_pb2.RematchRequest, _table_pb2.RematchResponse]
     """Makes the next table of the same people: same game, options, components,
-    seats, bots, panels and tokens, and a new secret seed. It starts at once if
-    nobody has left. Needs a seat's token, the host's or a panel's. Asked again,
-    by anybody, it answers with the same table. GAME_RUNNING before the end.
+    seats, bots, panels and tokens, and a new secret seed. Who conceded plays
+    again; a seat that was left, and not taken since, is free. It starts at once
+    if no seat is free. Needs a seat's token, the host's or a panel's. Asked
+    again, by anybody, it answers with the same table. GAME_RUNNING before the end.
     """
 
 @_typing.type_check_only
@@ -259,9 +260,10 @@ class TableServiceAsyncStub(TableServiceStub):
     """
     Rematch: _aio.UnaryUnaryMultiCallable[_table_pb2.RematchRequest, _table_pb2.RematchResponse]  # type: ignore[assignment]
     """Makes the next table of the same people: same game, options, components,
-    seats, bots, panels and tokens, and a new secret seed. It starts at once if
-    nobody has left. Needs a seat's token, the host's or a panel's. Asked again,
-    by anybody, it answers with the same table. GAME_RUNNING before the end.
+    seats, bots, panels and tokens, and a new secret seed. Who conceded plays
+    again; a seat that was left, and not taken since, is free. It starts at once
+    if no seat is free. Needs a seat's token, the host's or a panel's. Asked
+    again, by anybody, it answers with the same table. GAME_RUNNING before the end.
     """
 
 class TableServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -500,9 +502,10 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_table_pb2.RematchResponse, _abc.Awaitable[_table_pb2.RematchResponse]]:
         """Makes the next table of the same people: same game, options, components,
-        seats, bots, panels and tokens, and a new secret seed. It starts at once if
-        nobody has left. Needs a seat's token, the host's or a panel's. Asked again,
-        by anybody, it answers with the same table. GAME_RUNNING before the end.
+        seats, bots, panels and tokens, and a new secret seed. Who conceded plays
+        again; a seat that was left, and not taken since, is free. It starts at once
+        if no seat is free. Needs a seat's token, the host's or a panel's. Asked
+        again, by anybody, it answers with the same table. GAME_RUNNING before the end.
         """
 
 def add_TableServiceServicer_to_server(servicer: TableServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -39,9 +39,14 @@ class Chance:
     def choose(self, sight: Sight) -> Action | None:
         """Any action; two times out of five the confirmation, where it is possible."""
         below = dice(sight)
-        choices = [choice for choice in sight.choices if choice.kind not in _ON_THE_TABLE]
-        if not choices:
-            return None
         if sight.can_confirm and (len(sight.staged) >= _LONG or below(5) < 2):
             return None
-        return pick(choices[below(len(choices))], below)
+        return anything(sight, below)
+
+
+def anything(sight: Sight, below: Callable[[int], int]) -> Action | None:
+    """Any action out of what is offered; None if there is none, or only what people may say."""
+    choices = [choice for choice in sight.choices if choice.kind not in _ON_THE_TABLE]
+    if not choices:
+        return None
+    return pick(choices[below(len(choices))], below)

@@ -12,7 +12,7 @@ from hashlib import blake2b
 import msgspec
 
 from tableturn_server.rules.actions import Action
-from tableturn_server.tables.state import Making, Table
+from tableturn_server.tables.state import Confirmation, Making, Table
 
 LENGTH = 4
 MOST = 4 * 1024 * 1024
@@ -35,6 +35,7 @@ class Question(msgspec.Struct, frozen=True, array_like=True):
 
     `setting` is the digest of the table's `Setting`; `told` is that setting, or nothing if the
     worker should know it. `open` is the open half of the position, which is all there is of it.
+    With `must_act` the bot does something where it can, because a panel confirms its turns.
     """
 
     number: int
@@ -45,6 +46,7 @@ class Question(msgspec.Struct, frozen=True, array_like=True):
     open: msgspec.Raw
     seat: int
     log_hash: bytes
+    must_act: bool = False
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True):
@@ -90,6 +92,11 @@ def digest(setting: bytes) -> bytes:
     return blake2b(setting, digest_size=16).digest()
 
 
+def must_act(table: Table, seat: int) -> bool:
+    """A bot's turn needs something staged, for a panel to confirm."""
+    return table.seat(seat).confirmation is Confirmation.PANEL
+
+
 def question_of(table: Table, seat: int) -> tuple[Question, bytes]:
     """What a bot's turn rests on, without the setting; and the setting."""
     setting = told_setting(table.making)
@@ -102,5 +109,6 @@ def question_of(table: Table, seat: int) -> tuple[Question, bytes]:
         open=msgspec.Raw(_encode(table.position)),
         seat=seat,
         log_hash=table.log_hash,
+        must_act=must_act(table, seat),
     )
     return question, setting

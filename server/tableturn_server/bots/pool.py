@@ -7,24 +7,31 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+from itertools import count
 
 import msgspec
 from msgspec.structs import replace
 
 from tableturn_server.rules.actions import Action, check_bounds
-from tableturn_server.tables.state import Table, game_of
+from tableturn_server.tables.state import Occupant, Table, game_of
 
-from .frames import LENGTH, MOST, Answer, Question, frame, question_of, read_answer
+from . import bot
+from .frames import LENGTH, MOST, Answer, Question, frame, must_act, question_of, read_answer
+from .sight import Sight
 
 log = logging.getLogger(__name__)
 
 COMMAND = (sys.executable, "-P", "-m", "tableturn_server.bots.worker")
-THINKING = 2.0
-"""Seconds that a turn may take."""
+THINKING = 10.0
+"""Seconds that a turn may take: many times what any bot needs, so that a slow machine plays the
+same game as a fast one."""
 STARTING = 20.0
 """Seconds that a new worker may take to answer for the first time, on a busy machine."""
 _TRIES = 2
+_PEOPLE, _BOTS, _AT_LAST = range(3)
+"""Who is asked first: bots that people wait for, bots among themselves; then the pool is closed."""
 _MOST_TOLD = 1024
 
 
@@ -49,9 +56,7 @@ class Pool:
         self._command = command
         self._thinking = thinking
         self._workers = [_Worker(command) for _ in range(workers)]
-        self._free: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()
-        for worker in reversed(self._workers):
-            self._free.put_nowait(worker)
+        self._free = _Free(reversed(self._workers))
         self._closed = False
         self.failed = 0
         self.defaults = 0
@@ -76,8 +81,9 @@ class Pool:
         WorkerFailed only when the pool is closed.
         """
         question, setting = question_of(table, seat)
+        people = any(seat.occupant is Occupant.PERSON for seat in table.seats)
         for _ in range(_TRIES):
-            worker = await self._free.get()
+            worker = await self._free.take(_PEOPLE if people else _BOTS)
             try:
                 if self._closed:
                     raise WorkerFailed("the bot workers have been ended")
@@ -94,9 +100,9 @@ class Pool:
                 worker.kill()
                 raise
             finally:
-                self._free.put_nowait(worker)
+                self._free.give(worker)
         self.defaults += 1
-        return game_of(table).default(table.position, seat)
+        return least_turn(table, seat)
 
     async def close(self) -> None:
         """End all workers; none is left behind."""
@@ -104,10 +110,51 @@ class Pool:
         for worker in self._workers:
             worker.kill()
         # Whoever still waits for an answer hears that there is none.
-        ended = [await self._free.get() for _ in self._workers]
+        ended = [await self._free.take(_AT_LAST) for _ in self._workers]
         for worker in ended:
             await worker.end()
-            self._free.put_nowait(worker)
+            self._free.give(worker)
+
+
+def least_turn(table: Table, seat: int) -> tuple[Action, ...]:
+    """The turn of a bot's seat for which there is no bot (DR-3)."""
+    sight = Sight(game_of(table), table.position, seat, table.log_hash)
+    return bot.least_turn(sight, must_act(table, seat))
+
+
+class _Free:
+    """The workers that have nothing to do, and who waits for one.
+
+    Tables with people come before tables of bots alone, so that these never keep anybody waiting
+    for longer than one turn takes.
+    """
+
+    def __init__(self, workers: Iterable[_Worker]) -> None:
+        self._workers = list(workers)
+        self._waiting: list[tuple[int, int, asyncio.Future[_Worker]]] = []
+        self._numbers = count()
+
+    async def take(self, rank: int) -> _Worker:
+        """A worker, as soon as there is one and nobody of a lower rank waits for it."""
+        if self._workers:
+            return self._workers.pop()
+        waiting: asyncio.Future[_Worker] = asyncio.get_running_loop().create_future()
+        heappush(self._waiting, (rank, next(self._numbers), waiting))
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            if waiting.done() and not waiting.cancelled():
+                self.give(waiting.result())
+            raise
+
+    def give(self, worker: _Worker) -> None:
+        """Give a worker back."""
+        while self._waiting:
+            _, _, waiting = heappop(self._waiting)
+            if not waiting.done():
+                waiting.set_result(worker)
+                return
+        self._workers.append(worker)
 
 
 class _Worker:

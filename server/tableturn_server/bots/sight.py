@@ -82,6 +82,11 @@ class Sight:
         """The turn may be confirmed as it is staged."""
         return self.prompt is not None and self.prompt.can_confirm
 
+    @property
+    def skips(self) -> bool:
+        """A confirmation now would end a turn in which nothing was done."""
+        return self.prompt is not None and self.prompt.confirm_skips
+
     def after(self, action: Action) -> Sight:
         """The sight with one more action staged. Raises Illegal if it isn't possible."""
         staged = self.__game.stage(self.__open, self.seat, action)

@@ -44,7 +44,8 @@ class Worker:
                 return Answer(number, unknown=True)
             open_ = _positions(game.name).decode(question.open)
             sight = Sight(game, open_, question.seat, question.log_hash)
-            return Answer(number, whole_turn(bot_of(question.bot, game.name), sight))
+            bot = bot_of(question.bot, game.name)
+            return Answer(number, whole_turn(bot, sight, question.must_act))
         except Exception as error:  # a bot of any kind must not end the worker
             return Answer(number, fault=f"{type(error).__name__}: {error}"[:500])
 

@@ -16,28 +16,33 @@ from random import uniform
 
 import msgspec
 
-from tableturn_server.bots.pool import Pool, WorkerFailed
+from tableturn_server.bots.frames import must_act
+from tableturn_server.bots.pool import Pool, WorkerFailed, least_turn
 from tableturn_server.rules.actions import Action
 from tableturn_server.service.keeper import Held, Keeper
 from tableturn_server.store import Claim, JobBoard, Request, StoreError
+from tableturn_server.store.jobs import KEPT_MS
 from tableturn_server.tables import commands
 from tableturn_server.tables.due import due_at, due_bots
 from tableturn_server.tables.refusals import Reason, Refused
-from tableturn_server.tables.state import Confirmation, Occupant, Table, game_of
+from tableturn_server.tables.state import Occupant, Table
 
 log = logging.getLogger(__name__)
 
 LEASE_MS = 5000
 RENEW_MS = 500
-"""A lease that is older is renewed before the next turn, which may take most of a lease."""
+"""A lease that is older is renewed before the next turn."""
+THINKING = 1.0
+"""Seconds after which the lease is renewed, again and again, while a bot thinks."""
 POLL = 1.0
 """Seconds between two looks at the jobs, when nobody of this process has told of one."""
 DEADLINE = 3.0
 """Seconds in which a turn has to be carried out once it is known."""
-TURNS_IN_A_ROW = 16
+TURNS_IN_A_ROW = 4
 """Then a table goes to the end of the queue: none keeps the others waiting."""
-AT_ONCE = 8
-"""Tables for each worker that are looked after at the same time."""
+AT_ONCE = 64
+"""Tables for each worker that are looked after at the same time. Most of them wait for the worker,
+where tables with people come first; beyond so many, they have to be claimed first."""
 FIRST_PAUSE_MS = 1000
 LONGEST_PAUSE_MS = 60_000
 """How long a table that fails is left alone: longer each time."""
@@ -52,6 +57,8 @@ _BY = commands.By(bots=True)
 _encode = msgspec.msgpack.Encoder().encode
 _ILLEGAL = (Reason.ILLEGAL_ACTION, Reason.CANNOT_CONFIRM)
 _CHANGED = (
+    Reason.BAD_TOKEN,  # the host has sent the bot away
+    Reason.NOT_ALLOWED,  # a panel has to confirm by now
     Reason.STALE_REVISION,
     Reason.NOT_ASKED,
     Reason.NOT_STARTED,
@@ -59,7 +66,7 @@ _CHANGED = (
     Reason.PAUSED,
     Reason.REQUEST_ID_REUSED,
 )
-"""The table is not any more what the turn rested on: look again."""
+"""If the table is not any more what the turn rested on: look again."""
 
 
 class Counts(msgspec.Struct):
@@ -95,9 +102,10 @@ class Runner:
         self._jitter = jitter
         self._woken = asyncio.Event()
         self._main: asyncio.Task[None] | None = None
-        self._tables: dict[asyncio.Task[None], str] = {}
+        self._tables: set[asyncio.Task[None]] = set()
         self._claims: dict[str, Claim] = {}
-        """Of the tables that are looked after now. A counter is that of before the look."""
+        """Of the tables that are looked after now, until they are settled. The counter is that of
+        before the look: what was announced since then is not done by it."""
         self._pauses: dict[str, tuple[int, int]] = {}
         """Tables that failed: how often, and until when they are left alone."""
         self._ending = False
@@ -115,7 +123,10 @@ class Runner:
     async def stop(self, grace: float = 1.0) -> None:
         """Claim no more, let the running turns end, and leave the rest to others."""
         self._ending = True
+        self.wake()
         if self._main is not None:
+            # A claim that is on its way is heard, and given back: else its lease would have to end.
+            await asyncio.wait({self._main}, timeout=grace)
             self._main.cancel()
             await asyncio.wait({self._main})
         if self._tables:
@@ -126,23 +137,27 @@ class Runner:
             await asyncio.wait(self._tables)
 
     async def _run(self) -> None:
-        while True:
+        while not self._ending:
             self._woken.clear()
             pause = self._jitter(0.8, 1.2) * self._poll
             try:
                 more = await self._claim()
             except StoreError as error:
                 log.info("no jobs can be claimed: %s", error.sentence)
-                await asyncio.sleep(pause)  # whoever wakes it now can't have changed a table
+                await self._rest(pause)
                 continue
             except Exception:
                 log.exception("no jobs can be claimed")
-                await asyncio.sleep(pause)
+                await self._rest(pause)
                 continue
-            if not more:
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(pause):
-                        await self._woken.wait()
+            if not more and not self._ending:
+                await self._rest(pause)
+
+    async def _rest(self, seconds: float) -> None:
+        """Wait until somebody tells of a job, or for so long."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
 
     async def _claim(self) -> bool:
         """Claim jobs, and begin to look after their tables; whether there may be more."""
@@ -152,18 +167,19 @@ class Runner:
         claims = await self._board.claim(self._keeper.now(), self._lease_ms, room)
         for claim in claims:
             table_id = claim.table_id
-            if table_id in self._claims:  # its lease has ended while it waited for a worker
-                self._claims[table_id] = replace(self._claims[table_id], until=claim.until)
+            known = self._claims.get(table_id)
+            if known is not None:  # its lease has ended before it was looked after: go on
+                self._claims[table_id] = replace(known, until=claim.until)
                 continue
             self._claims[table_id] = claim
             task = asyncio.get_running_loop().create_task(self._look_after(table_id))
-            self._tables[task] = table_id
+            self._tables.add(task)
             task.add_done_callback(self._left)
         return len(claims) == room
 
     def _left(self, task: asyncio.Task[None]) -> None:
         was_full = len(self._tables) >= self._room
-        del self._claims[self._tables.pop(task)]
+        self._tables.discard(task)
         if was_full:
             self.wake()
 
@@ -179,7 +195,7 @@ class Runner:
                 due = await self._do(table_id)
         except StoreError as error:
             log.info("table %s can't be looked after: %s", table_id, error.sentence)
-            await self._give_back(table_id)
+            await self._give_back(self._claims.pop(table_id))
             return
         except Refused as refused:
             due = self._left_alone(table_id)
@@ -187,21 +203,27 @@ class Runner:
         except Exception:
             due = self._left_alone(table_id)
             log.exception("what is due at table %s can't be done", table_id)
+        # From here on whoever claims the job begins anew, and be it this process: the job may be
+        # due again, and claimed, before this task hears that it is settled.
+        claim = self._claims.pop(table_id)
+        now = self._keeper.now()
+        if due is None and now < claim.announced + KEPT_MS:
+            due = claim.announced + KEPT_MS  # its change may still be on the way
         with contextlib.suppress(StoreError):
-            settled = await self._board.settle(self._claims[table_id], due, self._keeper.now())
+            settled = await self._board.settle(claim, due, now)
             if not settled or (due is not None and due <= self._keeper.now()):
                 self.wake()  # announced again, by our own turns if by nobody else
 
-    async def _give_back(self, table_id: str) -> None:
+    async def _give_back(self, claim: Claim) -> None:
         """The store is away. As soon as it is there again, the table is looked at again.
 
         If that takes too long the lease ends by itself.
         """
-        while not self._ending and self._keeper.now() < self._claims[table_id].until:
+        while not self._ending and self._keeper.now() < claim.until:
             await asyncio.sleep(self._jitter(0.5, 1.0) * self._poll)
             with contextlib.suppress(StoreError):
                 now = self._keeper.now()
-                await self._board.settle(self._claims[table_id], now, now)
+                await self._board.settle(claim, now, now)
                 self.wake()
                 return
 
@@ -221,15 +243,17 @@ class Runner:
             held = await self._keeper.look(table_id)
         except Refused as refused:
             if refused.reason is Reason.UNKNOWN_TABLE:
-                return None  # announced, but never made
+                return None  # announced, but not made
             raise
-        idle: set[int] = set()
-        """Seats whose bots leave it all to a panel."""
         for _ in range(TURNS_IN_A_ROW):
-            seats = [seat for seat in due_bots(held.table) if seat not in idle]
+            if _is_endless(held.table):
+                until = held.table.stamp + ENDLESS_PAUSE_MS
+                if self._keeper.now() < until and due_bots(held.table):
+                    return until
+            seats = due_bots(held.table)
             if not seats:
                 self._pauses.pop(table_id, None)
-                due = None if idle else due_at(held.table)
+                due = due_at(held.table)
                 if due is not None and due <= self._keeper.now():
                     due = self._keeper.now() + FIRST_PAUSE_MS  # nothing that is done here
                 return due
@@ -237,16 +261,22 @@ class Runner:
                 break
             if not await self._renewed(table_id):
                 break  # we were too slow: somebody else does it
-            after = await self._take_turn(table_id, held, seats[0])
-            if after is None:
-                idle.add(seats[0])
-            else:
-                held = after
-            if _is_endless(held.table):
-                until = self._keeper.now() + ENDLESS_PAUSE_MS
-                self._pauses[table_id] = 0, until
-                return until
+            held = await self._take_turn(table_id, held, seats[0])
         return self._keeper.now()
+
+    async def _thought(self, table_id: str, table: Table, seat: int) -> tuple[Action, ...]:
+        """What a bot wants to do. While it thinks, or waits for a worker, the lease is kept."""
+        thinking = asyncio.get_running_loop().create_task(self._pool.turn(table, seat))
+        try:
+            while not (await asyncio.wait({thinking}, timeout=THINKING))[0]:
+                # Should somebody else have the job by now, the turn is taken once all the same.
+                with contextlib.suppress(StoreError):
+                    await self._renewed(table_id)
+            return thinking.result()
+        finally:
+            if not thinking.done():
+                thinking.cancel()
+                await asyncio.wait({thinking})
 
     async def _renewed(self, table_id: str) -> bool:
         """There is time enough for a turn; False if somebody else has the job by now."""
@@ -260,24 +290,29 @@ class Runner:
         self._claims[table_id] = renewed
         return True
 
-    async def _take_turn(self, table_id: str, held: Held, seat: int) -> Held | None:
-        """One turn of a bot; the table after it, whoever has taken it. None: it stages nothing."""
+    async def _take_turn(self, table_id: str, held: Held, seat: int) -> Held:
+        """One turn of a bot; the table after it, whoever has taken it.
+
+        Where a panel confirms it is staged only; or the bot says that it stages nothing.
+        """
         table = held.table
         try:
-            actions = await self._pool.turn(table, seat)
+            actions = await self._thought(table_id, table, seat)
         except WorkerFailed:  # the service is ending
             return held
-        confirm = table.seat(seat).confirmation is not Confirmation.PANEL
-        if not actions and not confirm:
-            return None
+        confirm = not must_act(table, seat)
         done = await self._carry_out(table_id, held, seat, actions, confirm)
         if done is None:
             self.counts.illegal += 1
             log.warning("a bot's turn at table %s is not legal; it takes the default", table_id)
-            actions = game_of(table).default(table.position, seat)
+            actions = least_turn(table, seat)
             done = await self._carry_out(table_id, held, seat, actions, confirm)
             if done is None:
                 raise RuntimeError(f"seat {seat} has no legal turn")
+        now = done.table
+        if not confirm and now.staged[seat - 1] and not must_act(now, seat):
+            # Since it was asked the host has said that no panel confirms: nobody else does it.
+            return await self._carry_out(table_id, done, seat, (), True) or done
         return done
 
     async def _carry_out(
@@ -304,12 +339,15 @@ class Runner:
         try:
             done = await self._keeper.carry_out(table_id, command, request, deadline)
         except Refused as refused:
+            if refused.reason not in _CHANGED + _ILLEGAL:
+                raise
+            fresh = await self._keeper.look(table_id)
+            if (fresh.revision, fresh.change_id) != (held.revision, held.change_id):
+                self.counts.stale += 1
+                return fresh
             if refused.reason in _ILLEGAL:
                 return None
-            if refused.reason not in _CHANGED:
-                raise
-            self.counts.stale += 1
-            return await self._keeper.look(table_id)
+            raise  # it would be refused again, for ever
         if done.held is None:  # somebody else has taken this very turn
             self.counts.stale += 1
             return await self._keeper.look(table_id)

@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 
 INTERVAL = 600.0
 """Seconds between two sweeps of a store, by whichever process."""
+AGAIN = 5.0
+"""Seconds until the next try, if a process has not swept since it was started."""
 _LEASE_MS = 60_000
 _PAGE = 50
 _BREATH = 0.02
@@ -36,12 +38,14 @@ class Sweeper:
         keeper: Keeper,
         *,
         interval: float = INTERVAL,
+        again: float = AGAIN,
         jitter: Callable[[float, float], float] = uniform,
     ) -> None:
         self._board = board
         self._tables = tables
         self._keeper = keeper
         self._interval = interval
+        self._again = again
         self._jitter = jitter
         self._task: asyncio.Task[None] | None = None
 
@@ -56,25 +60,29 @@ class Sweeper:
             await asyncio.wait({self._task})
 
     async def _run(self) -> None:
-        first = True
+        begun = self._keeper.now()
         while True:
+            pause = self._again
             try:
-                if first or await self._is_time():
-                    await self.sweep()
-                first = False
+                swept = await self._board.swept_at()
+                # At the start once, whatever was done before: this may be the newer version.
+                if swept < begun or self._keeper.now() - swept >= self._interval * 500:
+                    # Whoever is at it may have died, and be no more in a while.
+                    if await self.sweep() is not None:
+                        pause = self._interval
+                else:  # less than half an interval ago
+                    pause = self._interval
             except StoreError as error:
                 log.info("no sweep for missing jobs now: %s", error.sentence)
             except Exception:
                 log.exception("the sweep for missing jobs has ended early")
-            await asyncio.sleep(self._interval * self._jitter(0.9, 1.1))
-
-    async def _is_time(self) -> bool:
-        since = self._keeper.now() - await self._board.swept_at()
-        return since >= self._interval * 500  # ms: half of the interval
+                pause = self._interval
+            await asyncio.sleep(pause * self._jitter(0.9, 1.1))
 
     async def sweep(self) -> int | None:
         """Announce what is missing; how many jobs that were. None if somebody else is at it."""
-        if not await self._board.begin_sweep(_LEASE_MS):
+        sweep = await self._board.begin_sweep(_LEASE_MS)
+        if sweep is None:
             return None
         found = 0
         cursor = ""
@@ -86,7 +94,9 @@ class Sweeper:
             if not cursor:
                 break
             await asyncio.sleep(_BREATH)
-        await self._board.end_sweep(self._keeper.now())
+            if not await self._board.keep_sweep(sweep, _LEASE_MS):
+                return None  # we were too slow: somebody else is at it, or will be
+        await self._board.end_sweep(sweep, self._keeper.now())
         if found:
             log.warning("%d tables had lost their job", found)
         else:
@@ -102,7 +112,7 @@ class Sweeper:
             due = due_at(decode(stored.blob))
         except ValueError:  # a table of another version
             return False
-        if due is None or not await self._board.ensure(table_id, due):
+        if due is None or not await self._board.ensure(table_id, due, self._keeper.now()):
             return False
         self._keeper.on_due()
         return True

@@ -9,10 +9,11 @@ refusal is told only when the store has said that this is still the table's last
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -159,7 +160,7 @@ class Keeper:
     """The tables of a store, as one process holds them.
 
     A change after which something has to be done for the table, such as a bot's turn, is
-    announced on the board of `jobs` before it is made, and told to `on_due` afterwards.
+    announced on the board of `jobs` before it is made and again afterwards, and told to `on_due`.
     """
 
     def __init__(
@@ -385,11 +386,8 @@ class Keeper:
             snapshot=Snapshot(change.table.turns, blob) if change.snapshot else None,
         )
         try:
-            due = await self._announce(change.table)
-            result = await self._store.commit(table_id, based_on, request, write)
-            if due:
-                self.on_due()
-            return result
+            async with self._announced(change.table):
+                return await self._store.commit(table_id, based_on, request, write)
         except asyncio.CancelledError:
             # The caller is gone, but the change may be made: watchers shall look.
             self._store.publish(table_id, _LOOK)
@@ -398,13 +396,25 @@ class Keeper:
             self.forget(table_id)
             raise
 
-    async def _announce(self, table: Table) -> bool:
-        """Announce that something has to be done for a table; False if nothing has."""
+    @contextlib.asynccontextmanager
+    async def _announced(self, table: Table) -> AsyncIterator[None]:
+        """Around a commit: announce what has to be done for the table after it, if anything has.
+
+        Before the commit, so that whoever finds the change finds the job, also if this process
+        dies in between. And again after it, because whoever looked in between found nothing to
+        do: also when the caller is gone or the store has not answered, for the change may be made.
+        """
         due = due_at(table)
         if due is None or self._jobs is None:
-            return False
-        await self._jobs.announce(table.making.table_id, due)
-        return True
+            yield
+            return
+        table_id = table.making.table_id
+        await self._jobs.announce(table_id, due, self.now())
+        try:
+            yield
+        finally:
+            self._jobs.announce_again(table_id, due, self.now())
+            self.on_due()
 
     def _committed(self, table_id: str, before: Held, change: Change, change_id: str) -> Done:
         """A change is durable: hold it, and tell whoever watches."""
@@ -466,10 +476,10 @@ class Keeper:
             outcome=_encode_outcome(Outcome()),
             change_id=change_id,
         )
-        due = await self._announce(table)
-        result = await self._store.create(table_id, request, write, created_ms=table.making.created)
-        if due:
-            self.on_due()
+        async with self._announced(table):
+            result = await self._store.create(
+                table_id, request, write, created_ms=table.making.created
+            )
         match result:
             case Committed():
                 held = Held(table.revision, change_id, table)
@@ -492,18 +502,16 @@ class Keeper:
             LogRecord(kept.entry.revision, kept.change_id, encode_entry(kept.entry))
             for kept in imported.log
         ]
-        due = await self._announce(table)
-        result = await self._store.restore(
-            table_id,
-            Stored(table.revision, change_id, encode(table)),
-            entries,
-            [Snapshot(turn, encode(snapshot)) for turn, snapshot in imported.snapshots],
-            request,
-            outcome=_encode_outcome(Outcome()),
-            created_ms=table.making.created,
-        )
-        if due:
-            self.on_due()
+        async with self._announced(table):
+            result = await self._store.restore(
+                table_id,
+                Stored(table.revision, change_id, encode(table)),
+                entries,
+                [Snapshot(turn, encode(snapshot)) for turn, snapshot in imported.snapshots],
+                request,
+                outcome=_encode_outcome(Outcome()),
+                created_ms=table.making.created,
+            )
         match result:
             case Committed():
                 held = Held(table.revision, change_id, table)

@@ -29,6 +29,8 @@ SHORTEST_HOLDER = 8
 LONGEST_HOLDER = 64
 LARGEST_REPORT = 1024
 """Bytes of what a bridge tells of its panel."""
+LONGEST_UPTIME = 2**32
+"""Seconds that a panel may have been running: more than anybody has seen."""
 
 
 class PanelService(Carrying):
@@ -79,12 +81,7 @@ class PanelService(Carrying):
     async def hold_panel(self, request: _pb.HoldPanelRequest, call: Call) -> Any:
         """Hold a panel for a bridge."""
         _check_holder(request.holder)
-        if request.report.ByteSize() > LARGEST_REPORT:
-            raise Refused(
-                Reason.BAD_FIELD,
-                f"a report has at most {LARGEST_REPORT} bytes",
-                field="report",
-            )
+        _check_report(request.report)
         held = await self._of_panel(request.table_id, request.panel_uid, call)
         other = await self._panels.hold(
             request.table_id,
@@ -183,6 +180,7 @@ class PanelService(Carrying):
             revision=found.revision,
             replayed=found.again,
             seat=seat,
+            lines=[f"a rematch begins at the table {found.table_id}"],
             next_table_id=found.table_id,
         )
 
@@ -222,8 +220,24 @@ def _check_holder(holder: str) -> None:
     if not SHORTEST_HOLDER <= len(holder) <= LONGEST_HOLDER or not holder.isprintable():
         raise Refused(
             Reason.BAD_FIELD,
-            f"a bridge's name has {SHORTEST_HOLDER} to {LONGEST_HOLDER} printable characters",
+            f"holder, the bridge's name, has {SHORTEST_HOLDER} to {LONGEST_HOLDER} "
+            "printable characters",
             field="holder",
+        )
+
+
+def _check_report(report: _pb.PanelReport) -> None:
+    if report.ByteSize() > LARGEST_REPORT:
+        raise Refused(
+            Reason.BAD_FIELD, f"report has at most {LARGEST_REPORT} bytes", field="report"
+        )
+    # What is told to others must be readable: not every number of seconds is a Duration.
+    uptime = report.uptime
+    if not (0 <= uptime.seconds <= LONGEST_UPTIME and 0 <= uptime.nanos < 1_000_000_000):
+        raise Refused(
+            Reason.BAD_FIELD,
+            f"report.uptime is a time of 0 to {LONGEST_UPTIME} seconds",
+            field="report.uptime",
         )
 
 

@@ -23,7 +23,7 @@ from tableturn_server.tables import commands, making, views
 from tableturn_server.tables.authority import acting_seat, waiting_for
 from tableturn_server.tables.making import Wish, check_table_id, make
 from tableturn_server.tables.refusals import Reason, Refused
-from tableturn_server.tables.state import Occupant, Table, Takeback
+from tableturn_server.tables.state import Making, Occupant, Table, Takeback
 
 _pb = table_pb2
 _LOG_PAGE = 100
@@ -334,16 +334,15 @@ def _wish(request: _pb.CreateTableRequest, table_id: str) -> Wish:
 def _agrees(held: Held, table: Table, call: Call) -> bool:
     """A table that is there is the one that is wanted, and the caller may see it."""
     there, wanted = held.table.making, table.making
-    same = (there.game, there.seats, there.options, there.set_sha256) == (
-        wanted.game,
-        wanted.seats,
-        wanted.options,
-        wanted.set_sha256,
-    )
-    if not same:
+    if _asked_for(there) != _asked_for(wanted):
         return False
     try:
         views.audience(held.table, call.by, 0)
     except Refused:
         return there.host == wanted.host
     return True
+
+
+def _asked_for(made: Making) -> tuple[Any, ...]:
+    """What was asked for when a table was made; a start without free seats changes none of it."""
+    return made.game, made.seats + made.left_out, made.options, made.set_sha256

@@ -28,7 +28,7 @@ from tableturn_server.tables import (
 )
 from tableturn_server.tables.change import Change
 from tableturn_server.tables.facts import name_of, staged_position, waiting_for
-from tableturn_server.tables.history import History
+from tableturn_server.tables.history import History, drop_is_in_the_way
 from tableturn_server.tables.rights import acting_seat
 from tableturn_server.tables.state import Table
 
@@ -47,9 +47,9 @@ def needs_history(table: Table, command: commands.AnyCommand) -> bool:
     """`decide` has to be given the turns before the last one: a turn may be taken back."""
     match command:
         case commands.TakeBack():
-            return True
+            return not drop_is_in_the_way(table)
         case commands.Press():
-            return presses.takes_back(table, command)
+            return presses.takes_back(table, command) and not drop_is_in_the_way(table)
         case _:
             return False
 

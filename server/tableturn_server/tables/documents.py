@@ -50,9 +50,10 @@ SKEW = 24 * 60 * 60 * 1000
 """Milliseconds that the clock of another service may be ahead."""
 _DOCUMENTS = ("custom_set",)
 """Texts that may be long: they are checked by whoever reads them."""
-STAY = ("panels", "next_table", "bot_turns")
+STAY = ("panels", "next_table", "bot_turns", "drop_turn", "waits_at")
 """What of a state is not written: it belongs to the service, or follows from the log."""
 _LATER: dict[str, Json] = {
+    "making": {"left_out": 0},
     "state": {"paused_at": 0},
     "seat": {"since": 0, "bot": "", "confirmation": Confirmation.EITHER, "at_panel": False},
     "entry": {"bot": False},
@@ -165,7 +166,7 @@ def _typed(found: Any, kind: Any, struct: type[Any], place: str) -> Any:
 
 def read_making(found: Any) -> Making:
     """What the table was made with: a game that this version knows, with its components."""
-    making: Making = _typed(found, Making, Making, "making")
+    making: Making = _typed(_with_later(found, "making"), Making, Making, "making")
     kind = catalog.GAMES.get(making.game)
     if kind is None:
         raise bad("making.game", f"{making.game!r} is no game that this version knows")
@@ -198,6 +199,8 @@ def read_making(found: Any) -> Making:
         if catalog.complete_options(kind, making.options) != making.options:
             raise bad("making.options", "an option is missing")
         catalog.bind(making.game, making.seats, making.options, chosen)
+    if making.left_out < 0 or making.seats + making.left_out not in kind.seats:
+        raise bad("making.left_out", f"{making.game} is not for so many seats")
     return making
 
 
@@ -213,7 +216,7 @@ def read_state(found: Any, making: Making) -> Table:
     seats = [_typed(s, Seat, Seat, f"state.seats[{n}]") for n, s in enumerate(named)]
     state["seats"] = msgspec.to_builtins(seats)
     state["making"] = msgspec.to_builtins(making)
-    state.update(panels=[], next_table="", bot_turns=0)
+    state.update(panels=[], next_table="", bot_turns=0, drop_turn=0, waits_at=[])
     whole = {name: state[name] for name in fields}
     table: Table = _typed(whole, kind, kind.__origin__, "state")
     for name in ("seats", "asked_at", "staged"):

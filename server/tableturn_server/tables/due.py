@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tableturn_server.rules.game import Game, Prompt, PromptKind
+from tableturn_server.rules.game import Prompt, PromptKind
+from tableturn_server.tables.facts import waits_for_button
 from tableturn_server.tables.state import Confirmation, Occupant, Status, Table, game_of
 
 
@@ -10,9 +11,9 @@ def due_bots(table: Table) -> tuple[int, ...]:
     """The seats whose bots have to take or stage a turn now, in seat order.
 
     A bot has to while the game runs and isn't paused, if its seat is asked and has nothing
-    staged. What it stages for a panel to confirm waits for the press; and where the press alone
-    is all that is needed, as in a free table, there is nothing for the bot to do. A pause between
-    rounds is the people's: a bot ends it only where there are none.
+    staged. What it stages for a panel to confirm waits for the press, and so does a turn in which
+    it stages nothing, once it has said so. A pause between rounds is the people's: a bot ends it
+    only where there are none.
     """
     if table.status is not Status.RUNNING or table.paused:
         return ()
@@ -22,21 +23,18 @@ def due_bots(table: Table) -> tuple[int, ...]:
     asked = game.prompts(table.position)
     if any(p.kind is PromptKind.BETWEEN_ROUNDS and _is_person(table, p) for p in asked):
         return ()
-    return tuple(p.seat for p in asked if _is_due(game, table, p))
+    return tuple(p.seat for p in asked if _is_due(table, p))
 
 
 def _is_person(table: Table, prompt: Prompt) -> bool:
     return table.seat(prompt.seat).occupant is Occupant.PERSON
 
 
-def _is_due(game: Game[object, object], table: Table, prompt: Prompt) -> bool:
+def _is_due(table: Table, prompt: Prompt) -> bool:
     seat = table.seat(prompt.seat)
     if seat.occupant is not Occupant.BOT or seat.dropped or table.staged[prompt.seat - 1]:
         return False
-    if seat.confirmation is not Confirmation.PANEL:
-        return True
-    done = prompt.can_confirm and not prompt.confirm_skips
-    return not done and bool(game.legal_actions(table.position, prompt.seat))
+    return seat.confirmation is not Confirmation.PANEL or not waits_for_button(table, prompt.seat)
 
 
 def due_at(table: Table) -> int | None:

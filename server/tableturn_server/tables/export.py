@@ -96,7 +96,7 @@ def read(document: bytes, *, table_id: str, now: int) -> Imported:
     if not making.created <= table.stamp <= now + SKEW:
         raise bad("state.stamp", "the table was changed in the past, after it was made")
     log = read_log(whole["log"], table)
-    started, turns, bot_turns = _replayed(table, [kept.entry for kept in log])
+    started, turns, played = _replayed(table, [kept.entry for kept in log])
     revision = table.revision + 1
     stamp = max(now, table.stamp)
     moved = msgspec.structs.replace(
@@ -104,7 +104,8 @@ def read(document: bytes, *, table_id: str, now: int) -> Imported:
         making=msgspec.structs.replace(making, table_id=table_id or making.table_id),
         revision=revision,
         stamp=stamp,
-        bot_turns=bot_turns,
+        bot_turns=played.bot_turns,
+        drop_turn=played.drop_turn,
     )
     with at("making.table_id"):
         check_table_id(moved.making.table_id)
@@ -121,15 +122,15 @@ def read(document: bytes, *, table_id: str, now: int) -> Imported:
 
 def _replayed(
     table: Table, entries: Sequence[LogEntry]
-) -> tuple[Table | None, tuple[LogEntry, ...], int]:
-    """The table at its start (None before that) and the turns that stand, played and compared.
+) -> tuple[Table | None, tuple[LogEntry, ...], Table]:
+    """The table at its start (None before that), the turns that stand, and the table after them.
 
-    And how many turns of bots are the last ones.
+    The turns are played, and what comes out is compared.
     """
     if table.status is Status.OPEN:
         if table.open is not None or table.hidden is not None or table.turns:
             raise bad("state.status", "the game has not started, but has a position")
-        return None, (), 0
+        return None, (), table
     with at("log"):
         try:
             turns = standing(entries, 0, table.turns)
@@ -160,7 +161,7 @@ def _replayed(
     for number in range(1, len(table.seats) + 1):
         with at(f"state.staged[{number - 1}]"):
             _check_staged(table, number)
-    return started, turns, played.bot_turns
+    return started, turns, played
 
 
 def _check_staged(table: Table, number: int) -> None:

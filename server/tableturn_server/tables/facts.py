@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tableturn_server.rules.game import Game
@@ -34,6 +35,12 @@ def staging_seats(table: Table) -> tuple[int, ...]:
     return tuple(n for n, actions in enumerate(table.staged, 1) if actions)
 
 
+def waits_for_button(table: Table, number: int) -> bool:
+    """The bot of a seat has looked at what it is asked, and stages nothing before the press."""
+    at = table.waits_at[number - 1] if table.waits_at else 0
+    return bool(at) and at == table.asked_at[number - 1]
+
+
 def free_seats(table: Table) -> tuple[int, ...]:
     """The seats that somebody may take."""
     return tuple(
@@ -57,6 +64,11 @@ def waiting_for(table: Table) -> tuple[int, ...]:
     )
 
 
+def in_words(numbers: Sequence[int]) -> str:
+    """Seats by their numbers in a sentence: `seat 4`, or `seats 3, 4`."""
+    return f"seat{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
 def panel_of(table: Table, uid: int) -> Panel | None:
     """The panel with this number, if it is on the table."""
     return next((panel for panel in table.panels if panel.uid == uid), None)
@@ -68,5 +80,5 @@ def panel_serving(table: Table, number: int) -> Panel | None:
 
 
 def with_value(values: tuple[Any, ...], number: int, value: Any) -> tuple[Any, ...]:
-    """The tuple with a seat's value replaced."""
+    """The tuple with the value of a seat, or of a button, replaced."""
     return (*values[: number - 1], value, *values[number:])

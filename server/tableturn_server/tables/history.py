@@ -35,6 +35,14 @@ def turn_to_take_back(table: Table) -> int:
     return table.turns - table.bot_turns or table.turns
 
 
+def drop_is_in_the_way(table: Table) -> bool:
+    """A takeback would have to undo a drop, which is never undone.
+
+    Told by the table alone: however long bots have played since, no turn is read for it.
+    """
+    return 0 < turn_to_take_back(table) <= table.drop_turn
+
+
 def snapshot_turn(turns: int) -> int:
     """The turn whose snapshot a takeback of turn `turns` starts from (see `turn_to_take_back`)."""
     return max(turns - 1, 0) // SNAPSHOT_EVERY * SNAPSHOT_EVERY
@@ -61,10 +69,12 @@ def replay(table: Table, turns: Iterable[LogEntry]) -> Table:
     game = game_of(table)
     open_, hidden = table.position, table.hidden
     log_hash, count, bot_turns = table.log_hash, table.turns, table.bot_turns
+    drop_turn = table.drop_turn
     for entry in turns:
         if entry.kind is ChangeKind.DROP:
             resolved = game.drop(open_, hidden, entry.seat)
             line = drop_line(entry.seat)
+            drop_turn = count + 1
         else:
             for action in entry.played:
                 open_ = game.stage(open_, entry.seat, action)
@@ -75,5 +85,11 @@ def replay(table: Table, turns: Iterable[LogEntry]) -> Table:
         count += 1
         bot_turns = bot_turns + 1 if entry.bot else 0
     return msgspec.structs.replace(
-        table, open=open_, hidden=hidden, log_hash=log_hash, turns=count, bot_turns=bot_turns
+        table,
+        open=open_,
+        hidden=hidden,
+        log_hash=log_hash,
+        turns=count,
+        bot_turns=bot_turns,
+        drop_turn=drop_turn,
     )

@@ -2,7 +2,7 @@
 
 | | seats are taken | the game runs |
 |---|---|---|
-| press | take a seat | confirm, unless that skips a turn |
+| press | take a seat | confirm, unless that skips a turn; take the seat, if it was left |
 | long press | start with those who are here | pass the round, else confirm |
 | chord | | undo a step, else take a turn back |
 | master | | pause, or go on |
@@ -12,8 +12,9 @@ When the game is over a long press asks for a rematch, which makes another table
 checks such a press, and the service does the rest.
 
 Order of the checks: whether the panel is on the table and this its token, whether the game runs,
-whether the question is still the one that the panel showed, whether the game is paused, whether
-the panel confirms for the seat, and at last whether the rules allow it.
+whether the button still serves what it served when the panel showed it, whether the question is
+still the one that was shown, whether the game is paused, whether the panel confirms for the seat,
+and at last whether the rules allow it.
 """
 
 from __future__ import annotations
@@ -26,13 +27,21 @@ from tableturn_server.tables import commands
 from tableturn_server.tables.change import Change
 from tableturn_server.tables.commands import Gesture
 from tableturn_server.tables.due import due_bots
-from tableturn_server.tables.facts import free_seats, name_of, panel_serving, staged_position
+from tableturn_server.tables.facts import (
+    free_seats,
+    in_words,
+    name_of,
+    panel_serving,
+    staged_position,
+)
 from tableturn_server.tables.history import History
-from tableturn_server.tables.panels import mapped, unknown_panel
+from tableturn_server.tables.moving import panel_name
+from tableturn_server.tables.panels import button_since, mapped, unknown_panel
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.rights import (
     check_not_over,
     check_not_paused,
+    check_over,
     check_panel_confirms,
     check_question,
     check_running,
@@ -69,12 +78,16 @@ def press(
     check_not_over(table)
     if table.status is Status.OPEN:
         return _in_the_lobby(table, panel, command, now)
+    expected = command.expected_revision
+    check_since(table, button_since(panel, command.button), expected)
     match command.gesture:
         case Gesture.MASTER:
-            check_since(table, table.paused_at, command.expected_revision)
+            check_since(table, table.paused_at, expected)
             return pausing(table, f"panel {panel.uid}", 0, now, paused=not table.paused)
         case Gesture.MASTER_LONG:
             return _next_round(table, panel, command, now, positions)
+        case Gesture.PRESS if panel.seats[command.button - 1] in free_seats(table):
+            return _sit_down_again(table, panel, command, now)
     number = _seat_in_game(table, panel, command)
     match command.gesture:
         case Gesture.PRESS:
@@ -92,19 +105,12 @@ def rematch_press(table: Table, command: commands.Press) -> int:
     showed before the end.
     """
     panel = _panel(table, command)
-    _check_over(table)
-    check_since(table, table.turned_at, command.expected_revision)
+    check_over(table)
+    since = max(table.turned_at, button_since(panel, command.button))
+    check_since(table, since, command.expected_revision)
     if command.gesture is not Gesture.LONG:
         raise Refused(Reason.GAME_OVER, "the game is over; hold a button for a rematch")
     return panel.seats[command.button - 1]
-
-
-def _check_over(table: Table) -> None:
-    """Raise Refused unless the game is over."""
-    if table.status is Status.OPEN:
-        check_running(table)
-    if table.status is Status.RUNNING:
-        raise Refused(Reason.GAME_RUNNING, "the game is still running")
 
 
 def _panel(table: Table, command: commands.Press) -> Panel:
@@ -147,8 +153,9 @@ def _in_the_lobby(table: Table, panel: Panel, command: commands.Press, now: int)
     if command.gesture not in (Gesture.PRESS, Gesture.LONG):
         check_running(table)
     number = panel.seats[command.button - 1]
-    since = table.asked_at[number - 1] if number else 0
-    check_since(table, max(since, 1), command.expected_revision)
+    # Who presses means what they see: this button for this seat, with whoever sits there.
+    since = max(button_since(panel, command.button), table.seat(number).since if number else 0)
+    check_since(table, since, command.expected_revision)
     sits = bool(number) and table.seat(number).occupant is not Occupant.NOBODY
     if command.gesture is Gesture.PRESS:
         if sits:
@@ -165,6 +172,7 @@ def _in_the_lobby(table: Table, panel: Panel, command: commands.Press, now: int)
 def _sit_down(table: Table, panel: Panel, button: int, now: int) -> Change:
     """Somebody takes the seat of a button, or the first free one that has no button yet."""
     number = panel.seats[button - 1]
+    panels = table.panels
     if not number:
         free = free_seats(table)
         if not free:
@@ -173,22 +181,31 @@ def _sit_down(table: Table, panel: Panel, button: int, now: int) -> Change:
         if not number:
             raise Refused(
                 Reason.SEAT_TAKEN,
-                f"the seats that are free have buttons of their own: {', '.join(map(str, free))}",
+                f"what is free has buttons of its own: {in_words(free)}",
             )
+        panels = mapped(table, panel, button, number)
     seat = table.seat(number)
     sitting = replace(
         seat,
-        name=seat.color.capitalize(),
+        name=panel_name(seat.color),
         occupant=Occupant.PERSON,
         token=panel.token,
         confirmation=Confirmation.EITHER,
         at_panel=True,
     )
-    ready = replace(table, panels=mapped(table, panel, button, number))
+    ready = replace(table, panels=panels)
     return seated(ready, number, sitting, f"{sitting.name} (panel {panel.uid})", now)
 
 
 # -- while the game runs -------------------------------------------------------------------
+
+
+def _sit_down_again(table: Table, panel: Panel, command: commands.Press, now: int) -> Change:
+    """Somebody takes the seat of a button that was left; not with a press of whoever sat there."""
+    number = panel.seats[command.button - 1]
+    check_since(table, table.seat(number).since, command.expected_revision)
+    check_not_paused(table)
+    return _sit_down(table, panel, command.button, now)
 
 
 def _seat_in_game(table: Table, panel: Panel, command: commands.Press) -> int:
@@ -230,10 +247,10 @@ def _confirm(table: Table, number: int, now: int, positions: Positions) -> Chang
 def _end_turn(table: Table, number: int, now: int, positions: Positions) -> Change:
     """Pass the round where the game has that; else end the turn, also with nothing done.
 
-    That goes for a bot too that leaves its turns to the panel: it may want to do nothing.
+    A bot that leaves its turns to the panel says what it stages, or that it stages nothing;
+    until then its button counts for nothing.
     """
-    if table.seat(number).confirmation is not Confirmation.PANEL:
-        _check_decided(table, number)
+    _check_decided(table, number)
     actions: tuple[Action, ...] = ()
     if not table.staged[number - 1] and not table.seat(number).bot:
         offered = game_of(table).choice(table.position, number, "pass_round")

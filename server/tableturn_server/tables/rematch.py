@@ -18,8 +18,8 @@ from tableturn_server.tables import commands
 from tableturn_server.tables.change import Change
 from tableturn_server.tables.log import ChangeKind, LogEntry
 from tableturn_server.tables.making import check_table_id
-from tableturn_server.tables.refusals import Reason, Refused
-from tableturn_server.tables.rights import is_host, panels_of_token, unknown_token
+from tableturn_server.tables.panels import at_next_table
+from tableturn_server.tables.rights import check_over, is_host, panels_of_token, unknown_token
 from tableturn_server.tables.state import Occupant, Seat, Status, Table, TableState
 
 _ID_BYTES = 10
@@ -44,6 +44,7 @@ def next_table(
         seed=drawn_seed,
         open_seed=False,
         created=now,
+        left_out=0,
     )
     count = len(table.seats)
     made: Table = TableState(
@@ -61,7 +62,7 @@ def next_table(
         takeback_asked=(),
         open=None,
         hidden=None,
-        panels=table.panels,
+        panels=tuple(map(at_next_table, table.panels)),
     )
     line = f"the next table of {kind.title} after {table.making.table_id}, for {count}, is made"
     return made, LogEntry(revision=1, time=now, kind=ChangeKind.CREATE, lines=(line,))
@@ -78,14 +79,7 @@ def check_rematch(table: Table, by: commands.By) -> None:
     """Raise Refused unless the game is over and the sender is one of those who were there."""
     if not (is_host(table, by) or table.seats_of(by.token) or panels_of_token(table, by.token)):
         raise unknown_token(table, by, "the token of a seat or of a panel, or the host's")
-    if table.status is Status.OPEN:
-        raise Refused(
-            Reason.NOT_STARTED, "the game has not started yet; a rematch follows when it is over"
-        )
-    if table.status is Status.RUNNING:
-        raise Refused(
-            Reason.GAME_RUNNING, "the game is still running; a rematch follows when it is over"
-        )
+    check_over(table)
 
 
 def next_id(table: Table) -> str:

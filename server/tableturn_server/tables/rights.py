@@ -169,9 +169,10 @@ def check_confirms_itself(table: Table, by: commands.By, number: int) -> None:
         )
     if seat.bot or number in table.seats_of(by.token):
         return
+    button = "its button confirms" if panel else "a panel that the host puts there confirms"
     raise Refused(
         Reason.NOT_ALLOWED,
-        f"{name_of(table, number)} sits at a panel: you may stage for it, and its button confirms",
+        f"{name_of(table, number)} sits at a panel: you may stage for it, and {button}",
     )
 
 
@@ -199,6 +200,18 @@ def check_not_over(table: Table) -> None:
     """Raise Refused if the game is over."""
     if table.status is Status.FINISHED:
         raise Refused(Reason.GAME_OVER, "the game is over")
+
+
+def check_over(table: Table) -> None:
+    """Raise Refused unless the game is over, so that a rematch may follow."""
+    if table.status is Status.OPEN:
+        raise Refused(
+            Reason.NOT_STARTED, "the game has not started yet; a rematch follows when it is over"
+        )
+    if table.status is Status.RUNNING:
+        raise Refused(
+            Reason.GAME_RUNNING, "the game is still running; a rematch follows when it is over"
+        )
 
 
 def check_not_paused(table: Table) -> None:

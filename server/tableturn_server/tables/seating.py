@@ -7,10 +7,11 @@ from msgspec.structs import replace
 from tableturn_server.rules.game import BadOption
 from tableturn_server.tables import commands
 from tableturn_server.tables.change import Change
-from tableturn_server.tables.facts import free_seats, is_full, name_of, with_value
+from tableturn_server.tables.facts import free_seats, in_words, is_full, name_of, with_value
 from tableturn_server.tables.log import ChangeKind, LogEntry, first_hash
 from tableturn_server.tables.making import NAME_LENGTH, check_token, clean_text
-from tableturn_server.tables.panels import without
+from tableturn_server.tables.moving import bot_name, moved_up
+from tableturn_server.tables.panels import freed
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.rights import (
     check_host,
@@ -30,11 +31,6 @@ from tableturn_server.tables.state import (
 )
 
 _BOT_NAME_LENGTH = 30
-_CONFIRMED = {
-    Confirmation.DEVICE: "on a device of its own",
-    Confirmation.PANEL: "at the panel",
-    Confirmation.EITHER: "on a device of its own or at the panel",
-}
 
 # -- sitting down --------------------------------------------------------------------------
 
@@ -66,7 +62,7 @@ def seat_bot(table: Table, command: commands.SeatBot, now: int) -> Change:
     number = _free_seat(table, command.seat)
     seat = replace(
         table.seat(number),
-        name=name or f"{bot[0].upper()}{bot[1:]} {number}",
+        name=name or bot_name(bot, number),
         occupant=Occupant.BOT,
         bot=bot,
         confirmation=command.confirmation,
@@ -124,7 +120,8 @@ def _check_can_confirm(seat: Seat, number: int) -> None:
 def set_confirmation(table: Table, command: commands.SetConfirmation, now: int) -> Change | None:
     """Change who confirms a seat's turns.
 
-    What a bot has staged for the panel to confirm is undone: it takes the turn anew.
+    A bot takes the turn anew that it was about to take: what it has staged for the panel to
+    confirm is undone, and what it still sends for the question before comes too late.
     """
     number = seat_of_owner_or_host(table, command.by, command.seat)
     check_not_over(table)
@@ -139,20 +136,31 @@ def set_confirmation(table: Table, command: commands.SetConfirmation, now: int) 
     after = replace(
         table, revision=revision, stamp=now, seats=with_value(table.seats, number, changed)
     )
-    if seat.bot and table.staged[number - 1]:
+    if seat.bot:
         after = replace(
             after,
             staged=with_value(table.staged, number, ()),
             asked_at=with_value(table.asked_at, number, revision),
         )
+    how = _how_confirmed(changed)
     entry = LogEntry(
         revision=revision,
         time=now,
         kind=ChangeKind.CONFIRMATION,
         seat=number,
-        lines=(f"{name_of(table, number)} confirms {_CONFIRMED[command.confirmation]}",),
+        lines=(f"from now on the turns of {name_of(table, number)} are confirmed {how}",),
     )
     return Change(after, entry, number)
+
+
+def _how_confirmed(seat: Seat) -> str:
+    """Who confirms a seat's turns, in words."""
+    itself = "by the bot itself" if seat.bot else "by their own device"
+    return {
+        Confirmation.DEVICE: itself,
+        Confirmation.PANEL: "at the panel",
+        Confirmation.EITHER: f"{itself} or at the panel",
+    }[seat.confirmation]
 
 
 # -- getting up ----------------------------------------------------------------------------
@@ -161,7 +169,8 @@ def set_confirmation(table: Table, command: commands.SetConfirmation, now: int) 
 def leave_seat(table: Table, command: commands.LeaveSeat, now: int) -> Change:
     """Free a seat; its token loses it. What it has staged stays.
 
-    Before the start, the button by whose press it was taken is free too.
+    Before the start, a button that got the seat by being pressed is free too; one that the host
+    gave the seat stays with it.
     """
     number = seat_of_owner_or_host(table, command.by, command.seat)
     check_not_over(table)
@@ -180,7 +189,7 @@ def leave_seat(table: Table, command: commands.LeaveSeat, now: int) -> Change:
         takeback_asked=tuple(n for n in table.takeback_asked if n != number),
     )
     if seat.at_panel and table.status is Status.OPEN:
-        after = replace(after, panels=without(table.panels, lambda n: n == number))
+        after = replace(after, panels=freed(table, number))
     entry = LogEntry(
         revision=after.revision,
         time=now,
@@ -205,40 +214,44 @@ def start(table: Table, command: commands.Start, now: int) -> Change:
 def starting(table: Table, now: int, *, number: int = 0, without_free_seats: bool) -> Change:
     """The game starts, because the host or a seat (`number`) wants it."""
     free = free_seats(table)
-    seats = ", ".join(map(str, free))
-    if free and not without_free_seats:
+    if not free:
+        return _starting(table, number, ("the game starts",), now)
+    if not without_free_seats:
+        one = len(free) == 1
         raise Refused(
-            Reason.NOT_STARTED, f"seats are still free: {seats}; they must be taken first"
+            Reason.NOT_STARTED,
+            f"{in_words(free)} {'is' if one else 'are'} still free; "
+            f"{'it' if one else 'they'} must be taken first",
         )
-    line = f"the game starts without seats {seats}" if free else "the game starts"
-    reduced = _without_last_seats(table, free) if free else table
-    started, events = _started(replace(reduced, revision=table.revision + 1, stamp=now))
+    closed_up, moves = moved_up(table)
+    left = len(table.seats) - len(free)
+    gone = in_words(range(left + 1, len(table.seats) + 1))
+    lines = (*moves.lines, f"the game starts without {gone}")
+    return _starting(_without_last_seats(closed_up, left), moves.to(number), lines, now)
+
+
+def _starting(table: Table, number: int, lines: tuple[str, ...], now: int) -> Change:
+    """The game starts with everybody on their seats, because a seat (0: the host) wants it."""
+    started, events = _started(replace(table, revision=table.revision + 1, stamp=now))
     entry = LogEntry(
         revision=started.revision,
         time=now,
         kind=ChangeKind.START,
         seat=number,
-        lines=(line, *events),
+        lines=(*lines, *events),
     )
     return Change(started, entry, number, snapshot=True)
 
 
-def _without_last_seats(table: Table, free: tuple[int, ...]) -> Table:
-    """The table with its free seats taken away. Raises Refused where it isn't playable then."""
-    left = len(table.seats) - len(free)
-    if free != tuple(range(left + 1, len(table.seats) + 1)):
-        raise Refused(
-            Reason.NOT_STARTED,
-            f"only the last seats can be left out, and free are: {', '.join(map(str, free))}; "
-            "those who sit behind them must take the first ones",
-        )
+def _without_last_seats(table: Table, left: int) -> Table:
+    """The table with its first `left` seats. Raises Refused where it isn't playable then."""
+    making = table.making
     reduced = replace(
         table,
-        making=replace(table.making, seats=left),
+        making=replace(making, seats=left, left_out=making.seats - left),
         seats=table.seats[:left],
         asked_at=table.asked_at[:left],
         staged=table.staged[:left],
-        panels=without(table.panels, lambda n: n > left),
     )
     try:
         game_of(reduced)

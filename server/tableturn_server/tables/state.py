@@ -58,8 +58,8 @@ class Making(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     """What a table was made with. Never changes, but for seats that are taken away at the start.
 
     Tokens are kept as SHA-256 only; `watch` is empty where anybody may watch.
-    `custom_set` is the document of a component set of the maker's own. Times are
-    milliseconds since 1970, UTC.
+    `custom_set` is the document of a component set of the maker's own. `left_out` counts the seats
+    that were taken away. Times are milliseconds since 1970, UTC.
     """
 
     table_id: str
@@ -79,6 +79,7 @@ class Making(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     seed: bytes
     open_seed: bool
     created: int
+    left_out: int = 0
 
 
 class Seat(msgspec.Struct, frozen=True, array_like=True):
@@ -86,7 +87,8 @@ class Seat(msgspec.Struct, frozen=True, array_like=True):
 
     `since` is the revision at which somebody sat down there or left last; 0 for never. `bot` is
     the name of the bot that sits there; it holds no token. `at_panel` says that somebody sat
-    down by a press at a panel, whose token holds the seat then.
+    down by a press at a panel, whose token holds the seat then: none, once that panel was taken
+    off the table.
     """
 
     color: str
@@ -101,11 +103,18 @@ class Seat(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Panel(msgspec.Struct, frozen=True, array_like=True):
-    """A panel on the table: its number, the SHA-256 of its token, its buttons' seats (0: none)."""
+    """A panel on the table: its number, the SHA-256 of its token, its buttons' seats (0: none).
+
+    `since` is the revision at which the host said last which seats they are. `moved_at` has, for
+    each button, the revision at which somebody took a seat by pressing it, left that seat or
+    moved up with it; 0 where its seat is still what the host said (all of them, if it is empty).
+    """
 
     uid: int
     token: bytes
     seats: tuple[int, ...]
+    since: int = 0
+    moved_at: tuple[int, ...] = ()
 
 
 class TableState(msgspec.Struct, Generic[Open, Hidden], frozen=True, array_like=True, kw_only=True):
@@ -119,7 +128,10 @@ class TableState(msgspec.Struct, Generic[Open, Hidden], frozen=True, array_like=
     change. `panels` are on the table; `next_table` is the rematch's id, once there
     is one. `bot_turns` counts the turns of bots since the last one of anybody else:
     a takeback goes through them. `paused_at` is the revision at which the game
-    started, was paused or went on last.
+    started, was paused or went on last. `drop_turn` is the last of the turns that is a
+    drop: neither it nor what was before it is taken back. `waits_at` holds for each
+    seat with a bot the revision at which the bot left its turn to the seat's button;
+    it counts while what the seat is asked is still the same.
     """
 
     making: Making
@@ -140,6 +152,8 @@ class TableState(msgspec.Struct, Generic[Open, Hidden], frozen=True, array_like=
     next_table: str = ""
     bot_turns: int = 0
     paused_at: int = 0
+    drop_turn: int = 0
+    waits_at: tuple[int, ...] = ()
 
     def seat(self, number: int) -> Seat:
         """A seat by its number, from 1."""

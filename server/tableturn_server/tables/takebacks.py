@@ -12,7 +12,12 @@ from msgspec.structs import replace
 from tableturn_server.tables import commands
 from tableturn_server.tables.change import Change
 from tableturn_server.tables.facts import name_of, waiting_for
-from tableturn_server.tables.history import History, replay, turn_to_take_back
+from tableturn_server.tables.history import (
+    History,
+    drop_is_in_the_way,
+    replay,
+    turn_to_take_back,
+)
 from tableturn_server.tables.log import ChangeKind, LogEntry
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.rights import (
@@ -57,10 +62,10 @@ def taking_back(
         time=now,
         kind=ChangeKind.ASK_TAKEBACK if waiting else ChangeKind.TAKEBACK,
         seat=number,
-        lines=(f"{who} takes {_what(table, gone)}",),
+        lines=(f"{who} takes {_what(gone)} back",),
     )
     if waiting:
-        line = f"{who} asks to take {_what(table, gone)}"
+        line = f"{who} asks to take {_what(gone)} back"
         noted = replace(table, revision=table.revision + 1, stamp=now, takeback_asked=asked)
         return Change(noted, replace(entry, lines=(line,)), number, waiting_for=waiting)
     assert history is not None
@@ -74,26 +79,33 @@ def taking_back(
 
 def _taken_back(table: Table, history: History | None) -> tuple[LogEntry, ...]:
     """The turns that a takeback undoes: one, or one with those of bots after it."""
-    if history is None or not history.turns:
-        raise Refused(Reason.NOTHING_TO_TAKE_BACK, "no turn has been confirmed yet")
-    first = turn_to_take_back(table) - 1 - history.snapshot.turns
-    if first < 0:
+    if drop_is_in_the_way(table):
+        raise _after_a_drop()
+    if not table.turns:
+        raise Refused(Reason.NOTHING_TO_TAKE_BACK, "no turn is confirmed now")
+    first = turn_to_take_back(table) - 1 - (history.snapshot.turns if history else table.turns)
+    if history is None or first < 0:
         raise Refused(
             Reason.NOTHING_TO_TAKE_BACK, "the earlier turns of this table are not kept completely"
         )
     gone = history.turns[first:]
+    # A table of an earlier version doesn't say which turn was a drop.
     if any(turn.kind is ChangeKind.DROP for turn in gone):
-        raise Refused(
-            Reason.NOTHING_TO_TAKE_BACK, "a seat has left the game since; that can't be taken back"
-        )
+        raise _after_a_drop()
     return gone
 
 
-def _what(table: Table, gone: tuple[LogEntry, ...]) -> str:
-    """The turns that are taken back, in words."""
+def _after_a_drop() -> Refused:
+    return Refused(
+        Reason.NOTHING_TO_TAKE_BACK, "a seat has left the game since; that can't be taken back"
+    )
+
+
+def _what(gone: tuple[LogEntry, ...]) -> str:
+    """The turns that are taken back, by their numbers."""
     if len(gone) == 1:
-        return "the last turn back"
-    return f"the last turn of {name_of(table, gone[0].seat)} back, with the turns of bots after it"
+        return f"turn {gone[0].turn}"
+    return f"turns {gone[0].turn} to {gone[-1].turn}"
 
 
 def _before(table: Table, history: History, turn: int, now: int) -> Table:

@@ -32,7 +32,7 @@ from tableturn_server.tables.rights import (
     seat_of_owner_or_host,
     unknown_token,
 )
-from tableturn_server.tables.state import SNAPSHOT_EVERY, Status, Table, game_of
+from tableturn_server.tables.state import SNAPSHOT_EVERY, Confirmation, Status, Table, game_of
 
 Positions = Mapping[int, Any]
 """Positions with what seats have staged, by seat, as far as they are known."""
@@ -47,6 +47,8 @@ def act(table: Table, command: commands.Act, now: int, positions: Positions) -> 
     check_running(table)
     check_question(table, number, command.expected_revision)
     check_not_paused(table)
+    if command.by.bots and not command.actions and not command.confirm:
+        return _waits(table, number, now)
     if not command.actions and not command.confirm:
         raise Refused(
             Reason.BAD_FIELD, "no action and no confirmation is asked for", field="actions"
@@ -93,6 +95,31 @@ def play(
     )
     played = table.staged[number - 1] + actions
     return Change(_staged(table, number, played, now), entry, number, position=open_)
+
+
+def _waits(table: Table, number: int, now: int) -> Change:
+    """A bot leaves a turn to the button of its seat as it is, with nothing staged."""
+    if number not in asked_seats(table):
+        raise not_asked(number)
+    if table.seat(number).confirmation is not Confirmation.PANEL or table.staged[number - 1]:
+        raise Refused(Reason.CANNOT_CONFIRM, f"seat {number} has more to do than to wait")
+    revision = table.revision + 1
+    entry = LogEntry(
+        revision=revision,
+        time=now,
+        kind=ChangeKind.STAGE,
+        seat=number,
+        lines=(f"{name_of(table, number)} stages nothing; its button ends the turn",),
+    )
+    waits_at = table.waits_at or (0,) * len(table.seats)
+    waiting = replace(
+        table,
+        revision=revision,
+        stamp=now,
+        asked_at=with_value(table.asked_at, number, revision),
+        waits_at=with_value(waits_at, number, revision),
+    )
+    return Change(waiting, entry, number)
 
 
 def not_asked(number: int) -> Refused:
@@ -274,7 +301,7 @@ def concede(table: Table, command: commands.Concede, now: int) -> Change:
     asked = game.prompts(table.position)
     after = _resolved(table, game, asked, resolved, number, drop_line(number), now)
     gone = with_value(after.seats, number, replace(seat, dropped=True))
-    after = replace(after, seats=gone, bot_turns=0)
+    after = replace(after, seats=gone, bot_turns=0, drop_turn=after.turns)
     entry = LogEntry(
         revision=after.revision,
         time=now,

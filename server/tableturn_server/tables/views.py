@@ -13,7 +13,7 @@ from tableturn_server.rules import views
 from tableturn_server.rules.choices import Choice, Illegal
 from tableturn_server.rules.game import Game, Outcome, PromptKind
 from tableturn_server.tables import commands
-from tableturn_server.tables.facts import staged_position
+from tableturn_server.tables.facts import staged_position, waits_for_button
 from tableturn_server.tables.log import text
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.rights import check_seat, is_known, panels_of_token, plays_along
@@ -49,6 +49,7 @@ class SeatView(views.View, frozen=True, kw_only=True):
     bot: str = ""
     confirmation: Confirmation
     from_panel: bool = False
+    bot_waits: bool = False
 
 
 class PanelView(views.View, frozen=True, kw_only=True):
@@ -155,6 +156,7 @@ def view(table: Table, seat: int | None) -> TableView:
                 bot=s.bot,
                 confirmation=s.confirmation,
                 from_panel=s.at_panel,
+                bot_waits=started and waits_for_button(table, number),
             )
             for number, s in enumerate(table.seats, 1)
         ),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableturn_bridge.protocol import NO_BUTTON, Kind, ResetCause, State
+from tableturn_bridge.protocol import NO_BUTTON, Flags, Kind, ResetCause, Result, State
 from tableturn_bridge.virtual.contacts import Contact
 
 from .play import Bench, all_armed, red_to_move
@@ -138,6 +138,38 @@ def test_a_second_button_before_800_ms_is_no_chord() -> None:
     assert kinds(bench) == [("PRESS", 1, NO_BUTTON), ("LONG", 2, NO_BUTTON)]
 
 
+@pytest.mark.parametrize("let_go_first", [2, 1])
+def test_while_seats_are_taken_two_buttons_are_two_people(let_go_first: int) -> None:
+    """One holds to begin, another one sits down: neither is lost in the other's gesture."""
+    bench = playing(replace(all_armed, flags=int(Flags.SEATING)))
+    bench.down(2)
+    bench.wait(900)
+    bench.down(1)
+    bench.wait(100)
+    assert bench.signs()[1:3] == ("NEXT", "HELD_LONG")
+    bench.up(let_go_first)
+    bench.wait(50)
+    bench.up(3 - let_go_first)
+    bench.wait(8)
+    assert sorted(kinds(bench)) == [("LONG", 2, NO_BUTTON), ("PRESS", 1, NO_BUTTON)]
+
+
+def test_a_chord_that_has_nothing_to_say_flashes_on_both_its_buttons() -> None:
+    bench = playing(all_armed)
+    bench.down(0)
+    bench.wait(900)
+    bench.wait(1600)  # the link is lost, and with it what the hold was meant for
+    assert bench.sign(0) == "LINK_LOST"
+    bench.shows(all_armed)
+    bench.down(1)
+    bench.wait(100)
+    bench.up(1)
+    bench.wait(8)
+    assert bench.signs()[:3] == ("NOT_ARMED", "NOT_ARMED", "OFF")
+    assert bench.events() == []
+    assert bench.fates() == ["NOT_ARMED"]
+
+
 def test_a_third_button_during_a_chord_speaks_for_itself() -> None:
     bench = playing(all_armed)
     bench.down(0)
@@ -170,7 +202,12 @@ def test_the_lamp_tells_what_a_held_button_has_become() -> None:
     assert bench.signs()[:3] == ("HELD_CHORD", "HELD_CHORD", "OFF")
     bench.up(0)
     bench.wait(8)
-    assert bench.signs()[:2] == ("PENDING", "NEXT")
+    assert bench.signs()[:3] == ("PENDING", "PENDING", "OFF")
+    bench.up(1)
+    bench.wait(8)
+    (event,) = bench.events()
+    bench.ack(event.number, Result.REJECTED)
+    assert bench.signs()[:3] == ("REFUSED", "REFUSED", "OFF")
 
 
 # ---------------------------------------------------------------- armed
@@ -198,6 +235,21 @@ def test_a_press_that_began_before_its_button_was_armed_is_not_sent() -> None:
     assert bench.events() == []
     bench.press(1)
     assert [one.revision for one in bench.events()] == [58]
+
+
+@pytest.mark.parametrize("ms", [60, 900])
+def test_a_press_whose_button_is_no_longer_armed_when_it_is_let_go_is_not_sent(ms: int) -> None:
+    """Somebody else was faster: the press would be for what has passed."""
+    bench = playing()
+    bench.down(0)
+    bench.wait(ms - 30)
+    bench.shows(replace(red_to_move, revision=58, armed=0b0010))
+    bench.wait(30)
+    bench.up(0)
+    bench.wait(8)
+    assert bench.events() == []
+    assert bench.fates() == ["NOT_ARMED"]
+    assert bench.sign(0) == "NOT_ARMED"
 
 
 @pytest.mark.case("H8")

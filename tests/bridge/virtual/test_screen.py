@@ -7,6 +7,7 @@ import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prompt_toolkit.input import create_pipe_input
@@ -15,11 +16,11 @@ from prompt_toolkit.output import DummyOutput
 from rich.cells import cell_len
 
 from tableturn_bridge.patterns import Pattern
-from tableturn_bridge.virtual import lights
+from tableturn_bridge.virtual import lights, screen
 from tableturn_bridge.virtual.board import Fate
-from tableturn_bridge.virtual.keys import Do, Keys, Wish
+from tableturn_bridge.virtual.keys import Do, Keys, Wish, legend
 from tableturn_bridge.virtual.pty import Lamp, VirtualPanel
-from tableturn_bridge.virtual.screen import FATES, WORDS, draw, show
+from tableturn_bridge.virtual.screen import FATES, FOLDS, WORDS, draw, show
 from tableturn_client.drawing.look import ASCII
 
 from .play import until
@@ -65,6 +66,55 @@ def test_a_panel_in_plain_ascii() -> None:
 
 def test_a_panel_without_a_bridge() -> None:
     is_as_before("lost", draw([Lamp(255, 0, "LINK_LOST", 0)] * 2, []))
+
+
+LONG = (
+    "nothing answers at /dev/ttyUSB0. Look whether it is the panel's port and whether the panel "
+    "has power, and press its reset button; a board without the panel's firmware is silent too: "
+    "flash it."
+)
+
+
+@pytest.mark.parametrize("width", [60, 80, 90])
+def test_what_helps_is_not_cut_off(width: int) -> None:
+    text = draw(GAME[:2], [LONG], width=width)
+    assert LONG in " ".join(line.strip() for line in text.splitlines())
+
+
+def test_a_line_without_end_is_cut() -> None:
+    lines = draw([], ["very long " * 100], width=40).splitlines()
+    assert len(lines) == 1 + FOLDS + 1
+    assert lines[-2].endswith("~")
+
+
+@pytest.mark.parametrize("help", [False, True])
+@pytest.mark.parametrize("height", [1, 3, 7, 8, 9, 12, 20, 40])
+def test_a_low_terminal_shows_the_lamps_and_how_to_end(height: int, help: bool) -> None:
+    news = [f"news {number}: {LONG}" for number in range(5)] + ["the last news"]
+    text = draw(GAME, news, note="a note", help=help, width=70, height=height)
+    lines = text.splitlines()
+    assert len(lines) <= height
+    assert lines[-1].startswith("Ctrl-C")
+    if height >= 7:
+        assert [line[:3] for line in lines[:6]] == [f" {button} " for button in range(1, 7)]
+    if height >= (14 if help else 8):
+        assert "a note" in lines
+    if height >= (16 if help else 10):
+        assert "the last news" in lines
+    if height == 40:
+        assert text.count("flash it") == 5
+
+
+def test_the_keys_are_those_of_the_buttons_that_exist() -> None:
+    text = draw(GAME[:4], [], help=True)
+    assert "1 to 4 " in text
+    assert "q to r " in text
+    assert "master button" in text
+    for buttons in range(2, 7):
+        keys = Keys(buttons)
+        first, last = legend(buttons)[1].split()[0:3:2]
+        assert keys.read(first) == Wish(Do.HOLD, 1)
+        assert keys.read(last) == Wish(Do.HOLD, buttons)
 
 
 @pytest.mark.parametrize("width", [30, 45, 60, 80])
@@ -166,6 +216,42 @@ async def test_keys_press_buttons_until_ctrl_c(keyboard: PipeInput) -> None:
         keyboard.send_text("x")
         await until(lambda: panel.board.resets["EXTERNAL"] == 1)
         keyboard.send_text("w")  # still held when it ends
+        keyboard.send_text("\x03")
+        async with asyncio.timeout(20):
+            await shown
+
+
+async def test_a_picture_that_stays_is_not_drawn_again(
+    keyboard: PipeInput, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody thinks for an hour: nothing but a look at the lamps is done meanwhile."""
+    lines, looks, drawings = ["first"], 0, 0
+    drawing = screen.draw
+
+    def status() -> list[str]:
+        nonlocal looks
+        looks += 1
+        return list(lines)
+
+    def counted(*args: Any, **options: Any) -> str:
+        nonlocal drawings
+        drawings += 1
+        return drawing(*args, **options)
+
+    monkeypatch.setattr(screen, "draw", counted)
+    async with VirtualPanel(2, opening_resets=False) as panel:
+        lamps = [Lamp(255, 1, "TURN", 0), Lamp(0, 2, "OFF", 0)]
+        monkeypatch.setattr(panel, "lamps", lambda: list(lamps))
+        shown = asyncio.create_task(show(panel, status, input=keyboard, output=DummyOutput()))
+        await until(lambda: drawings > 0 and looks > drawings + 5)
+        before, looked = drawings, looks
+        await until(lambda: looks > looked + 10)
+        assert drawings == before
+        lines[0] = "second"
+        await until(lambda: drawings > before)
+        before, looked = drawings, looks
+        lamps[1] = Lamp(255, 2, "OFF", 0)
+        await until(lambda: drawings > before)
         keyboard.send_text("\x03")
         async with asyncio.timeout(20):
             await shown

@@ -333,7 +333,7 @@ def _tell_held(session: Session) -> None:
 @click.option(
     "--with-those-here",
     is_flag=True,
-    help="Take the free seats away; they must be the last ones.",
+    help="Take the free seats away. Bots and people at a panel move up; devices don't.",
 )
 @request_id_option
 async def start_command(
