@@ -6,6 +6,7 @@ import pytest
 
 from tableturn_server.tables import commands, views
 from tableturn_server.tables.due import due_at, due_bots
+from tableturn_server.tables.facts import has_people
 from tableturn_server.tables.log import ChangeKind
 from tableturn_server.tables.state import SNAPSHOT_EVERY, Occupant, Status, Takeback
 from tests.tables.play import (
@@ -194,7 +195,13 @@ def test_a_pause_between_rounds_is_the_peoples() -> None:
         bot.plays()
     assert [prompt.seat for prompt in views.view(game.table, None).prompts] == [1, 2, 3]
     assert due_bots(game.table) == ()
+    panel = game.host_puts_panel(seats=(2, 3))
+    game.host_sets_confirmation(2, Confirmation.PANEL)
+    with refused("CANNOT_CONFIRM", says="still has to decide"):
+        panel.presses(1)  # nor does a press of a bot's button end it
+    assert has_people(game.table)
     ann.concedes()
+    assert not has_people(game.table)
     assert due_bots(game.table) == (2, 3)
 
 

@@ -15,7 +15,8 @@ import msgspec
 from msgspec.structs import replace
 
 from tableturn_server.rules.actions import Action, check_bounds
-from tableturn_server.tables.state import Occupant, Table, game_of
+from tableturn_server.tables.facts import has_people
+from tableturn_server.tables.state import Table, game_of
 
 from . import bot
 from .frames import LENGTH, MOST, Answer, Question, frame, must_act, question_of, read_answer
@@ -81,9 +82,8 @@ class Pool:
         WorkerFailed only when the pool is closed.
         """
         question, setting = question_of(table, seat)
-        people = any(seat.occupant is Occupant.PERSON for seat in table.seats)
         for _ in range(_TRIES):
-            worker = await self._free.take(_PEOPLE if people else _BOTS)
+            worker = await self._free.take(_PEOPLE if has_people(table) else _BOTS)
             try:
                 if self._closed:
                     raise WorkerFailed("the bot workers have been ended")

@@ -24,8 +24,9 @@ from tableturn_server.store import Claim, JobBoard, Request, StoreError
 from tableturn_server.store.jobs import KEPT_MS
 from tableturn_server.tables import commands
 from tableturn_server.tables.due import due_at, due_bots
+from tableturn_server.tables.facts import has_people
 from tableturn_server.tables.refusals import Reason, Refused
-from tableturn_server.tables.state import Occupant, Table
+from tableturn_server.tables.state import Table
 
 log = logging.getLogger(__name__)
 
@@ -357,6 +358,4 @@ class Runner:
 
 def _is_endless(table: Table) -> bool:
     """Bots play on and on among themselves."""
-    return table.turns >= ENDLESS and all(
-        seat.occupant is not Occupant.PERSON for seat in table.seats
-    )
+    return table.turns >= ENDLESS and not has_people(table)

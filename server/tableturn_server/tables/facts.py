@@ -41,6 +41,11 @@ def waits_for_button(table: Table, number: int) -> bool:
     return bool(at) and at == table.asked_at[number - 1]
 
 
+def has_people(table: Table) -> bool:
+    """Somebody who is no bot is still in the game."""
+    return any(seat.occupant is Occupant.PERSON and not seat.dropped for seat in table.seats)
+
+
 def free_seats(table: Table) -> tuple[int, ...]:
     """The seats that somebody may take."""
     return tuple(

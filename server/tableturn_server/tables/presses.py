@@ -26,13 +26,13 @@ from tableturn_server.rules.game import PromptKind
 from tableturn_server.tables import commands
 from tableturn_server.tables.change import Change
 from tableturn_server.tables.commands import Gesture
-from tableturn_server.tables.due import due_bots
 from tableturn_server.tables.facts import (
     free_seats,
     in_words,
     name_of,
     panel_serving,
     staged_position,
+    waits_for_button,
 )
 from tableturn_server.tables.history import History
 from tableturn_server.tables.moving import panel_name
@@ -259,8 +259,9 @@ def _end_turn(table: Table, number: int, now: int, positions: Positions) -> Chan
 
 
 def _check_decided(table: Table, number: int) -> None:
-    """Raise Refused while a bot has still to stage its turn."""
-    if number in due_bots(table):
+    """Raise Refused unless a bot has staged its turn, or said that it stages nothing."""
+    decided = table.staged[number - 1] or waits_for_button(table, number)
+    if table.seat(number).bot and not decided:
         raise Refused(
             Reason.CANNOT_CONFIRM, f"{name_of(table, number)} is a bot and still has to decide"
         )
