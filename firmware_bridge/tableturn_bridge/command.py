@@ -22,6 +22,7 @@ from tableturn_client.cli.command import (
     Command,
     Ended,
     command,
+    read_options,
     request_id_option,
     table_argument,
 )
@@ -267,17 +268,6 @@ def read_seats(text: str | None) -> tuple[int, ...] | None:
     if not all(part.isascii() and part.isdigit() and len(part) < 4 for part in numbers):
         raise click.UsageError(f"--seats is numbers of seats such as 2,1, not {clean(text)}")
     return tuple(map(int, numbers))
-
-
-def read_options(texts: tuple[str, ...]) -> dict[str, str]:
-    """The options of the game, each as `name=value`. Raises click.UsageError."""
-    found: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise click.UsageError(f"an option is NAME=VALUE, not {clean(text, 60)}")
-        found[name] = value
-    return found
 
 
 # ---------------------------------------------------------------- looking after panels

@@ -12,6 +12,7 @@ import click
 
 from tableturn_client.cli.exits import Exit
 from tableturn_client.cli.session import Session
+from tableturn_client.drawing.words import clean
 
 P = ParamSpec("P")
 Body = Callable[Concatenate[Session, P], Coroutine[Any, Any, None]]
@@ -180,3 +181,14 @@ request_id_option = click.option(
     metavar="ID",
     help="Makes the command repeatable: with the same id it is done only once.",
 )
+
+
+def read_options(texts: tuple[str, ...]) -> dict[str, str]:
+    """The options of the game, each as `name=value`. Raises click.UsageError."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"an option is NAME=VALUE, not {clean(text, 60)}")
+        found[name] = value
+    return found

@@ -12,7 +12,8 @@ from hashlib import blake2b
 import msgspec
 
 from tableturn_server.rules.actions import Action
-from tableturn_server.tables.state import Confirmation, Making, Table
+from tableturn_server.tables.facts import confirmed_at_panel
+from tableturn_server.tables.state import Making, Table
 
 LENGTH = 4
 MOST = 4 * 1024 * 1024
@@ -92,11 +93,6 @@ def digest(setting: bytes) -> bytes:
     return blake2b(setting, digest_size=16).digest()
 
 
-def must_act(table: Table, seat: int) -> bool:
-    """A bot's turn needs something staged, for a panel to confirm."""
-    return table.seat(seat).confirmation is Confirmation.PANEL
-
-
 def question_of(table: Table, seat: int) -> tuple[Question, bytes]:
     """What a bot's turn rests on, without the setting; and the setting."""
     setting = told_setting(table.making)
@@ -109,6 +105,6 @@ def question_of(table: Table, seat: int) -> tuple[Question, bytes]:
         open=msgspec.Raw(_encode(table.position)),
         seat=seat,
         log_hash=table.log_hash,
-        must_act=must_act(table, seat),
+        must_act=confirmed_at_panel(table, seat),
     )
     return question, setting

@@ -15,11 +15,11 @@ import msgspec
 from msgspec.structs import replace
 
 from tableturn_server.rules.actions import Action, check_bounds
-from tableturn_server.tables.facts import has_people
+from tableturn_server.tables.facts import confirmed_at_panel, has_people
 from tableturn_server.tables.state import Table, game_of
 
 from . import bot
-from .frames import LENGTH, MOST, Answer, Question, frame, must_act, question_of, read_answer
+from .frames import LENGTH, MOST, Answer, Question, frame, question_of, read_answer
 from .sight import Sight
 
 log = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ class Pool:
 def least_turn(table: Table, seat: int) -> tuple[Action, ...]:
     """The turn of a bot's seat for which there is no bot (DR-3)."""
     sight = Sight(game_of(table), table.position, seat, table.log_hash)
-    return bot.least_turn(sight, must_act(table, seat))
+    return bot.least_turn(sight, confirmed_at_panel(table, seat))
 
 
 class _Free:

@@ -16,7 +16,6 @@ from random import uniform
 
 import msgspec
 
-from tableturn_server.bots.frames import must_act
 from tableturn_server.bots.pool import Pool, WorkerFailed, least_turn
 from tableturn_server.rules.actions import Action
 from tableturn_server.service.keeper import Held, Keeper
@@ -24,7 +23,7 @@ from tableturn_server.store import Claim, JobBoard, Request, StoreError
 from tableturn_server.store.jobs import KEPT_MS
 from tableturn_server.tables import commands
 from tableturn_server.tables.due import due_at, due_bots
-from tableturn_server.tables.facts import has_people
+from tableturn_server.tables.facts import confirmed_at_panel, has_people
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.state import Table
 
@@ -301,7 +300,7 @@ class Runner:
             actions = await self._thought(table_id, table, seat)
         except WorkerFailed:  # the service is ending
             return held
-        confirm = not must_act(table, seat)
+        confirm = not confirmed_at_panel(table, seat)
         done = await self._carry_out(table_id, held, seat, actions, confirm)
         if done is None:
             self.counts.illegal += 1
@@ -311,7 +310,7 @@ class Runner:
             if done is None:
                 raise RuntimeError(f"seat {seat} has no legal turn")
         now = done.table
-        if not confirm and now.staged[seat - 1] and not must_act(now, seat):
+        if not confirm and now.staged[seat - 1] and not confirmed_at_panel(now, seat):
             # Since it was asked the host has said that no panel confirms: nobody else does it.
             return await self._carry_out(table_id, done, seat, (), True) or done
         return done

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tableturn_server.rules.game import Prompt, PromptKind
-from tableturn_server.tables.facts import waits_for_button
-from tableturn_server.tables.state import Confirmation, Occupant, Status, Table, game_of
+from tableturn_server.tables.facts import confirmed_at_panel, waits_for_button
+from tableturn_server.tables.state import Occupant, Status, Table, game_of
 
 
 def due_bots(table: Table) -> tuple[int, ...]:
@@ -34,7 +34,7 @@ def _is_due(table: Table, prompt: Prompt) -> bool:
     seat = table.seat(prompt.seat)
     if seat.occupant is not Occupant.BOT or seat.dropped or table.staged[prompt.seat - 1]:
         return False
-    return seat.confirmation is not Confirmation.PANEL or not waits_for_button(table, prompt.seat)
+    return not (confirmed_at_panel(table, prompt.seat) and waits_for_button(table, prompt.seat))
 
 
 def due_at(table: Table) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tableturn_server.rules.game import Game
-from tableturn_server.tables.state import Occupant, Panel, Status, Table, game_of
+from tableturn_server.tables.state import Confirmation, Occupant, Panel, Status, Table, game_of
 
 
 def name_of(table: Table, number: int) -> str:
@@ -33,6 +33,11 @@ def asked_seats(table: Table) -> tuple[int, ...]:
 def staging_seats(table: Table) -> tuple[int, ...]:
     """The seats that have something staged."""
     return tuple(n for n, actions in enumerate(table.staged, 1) if actions)
+
+
+def confirmed_at_panel(table: Table, number: int) -> bool:
+    """Only a press of its button confirms the turns of a seat."""
+    return table.seat(number).confirmation is Confirmation.PANEL
 
 
 def waits_for_button(table: Table, number: int) -> bool:

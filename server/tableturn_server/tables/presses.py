@@ -30,6 +30,7 @@ from tableturn_server.tables.facts import (
     free_seats,
     in_words,
     name_of,
+    panel_of,
     panel_serving,
     staged_position,
     waits_for_button,
@@ -115,7 +116,7 @@ def rematch_press(table: Table, command: commands.Press) -> int:
 
 def _panel(table: Table, command: commands.Press) -> Panel:
     """The panel that was pressed: it is on the table, this is its token, it has such buttons."""
-    panel = next((p for p in table.panels if p.uid == command.uid), None)
+    panel = panel_of(table, command.uid)
     if panel is None and is_known(table, command.by.token):
         raise unknown_panel(table, command.uid)
     if panel is None or not command.by.token or command.by.token != panel.token:
@@ -286,7 +287,7 @@ def _go_back(
 
 def takes_back(table: Table, command: commands.Press) -> bool:
     """A press takes a turn back, if it does anything: nothing is staged that it would undo."""
-    panel = next((p for p in table.panels if p.uid == command.uid), None)
+    panel = panel_of(table, command.uid)
     if panel is None or command.gesture is not Gesture.CHORD:
         return False
     if not 1 <= command.button <= len(panel.seats):

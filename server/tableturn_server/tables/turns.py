@@ -14,6 +14,7 @@ from tableturn_server.tables import commands
 from tableturn_server.tables.change import Change
 from tableturn_server.tables.facts import (
     asked_seats,
+    confirmed_at_panel,
     name_of,
     staged_position,
     staging_seats,
@@ -32,7 +33,7 @@ from tableturn_server.tables.rights import (
     seat_of_owner_or_host,
     unknown_token,
 )
-from tableturn_server.tables.state import SNAPSHOT_EVERY, Confirmation, Status, Table, game_of
+from tableturn_server.tables.state import SNAPSHOT_EVERY, Status, Table, game_of
 
 Positions = Mapping[int, Any]
 """Positions with what seats have staged, by seat, as far as they are known."""
@@ -101,7 +102,7 @@ def _waits(table: Table, number: int, now: int) -> Change:
     """A bot leaves a turn to the button of its seat as it is, with nothing staged."""
     if number not in asked_seats(table):
         raise not_asked(number)
-    if table.seat(number).confirmation is not Confirmation.PANEL or table.staged[number - 1]:
+    if not confirmed_at_panel(table, number) or table.staged[number - 1]:
         raise Refused(Reason.CANNOT_CONFIRM, f"seat {number} has more to do than to wait")
     revision = table.revision + 1
     entry = LogEntry(

@@ -10,6 +10,7 @@ import click
 
 from tableturn_client.cli.command import (
     command,
+    read_options,
     repeated_options,
     request_id_option,
     table_argument,
@@ -108,7 +109,7 @@ async def new_command(
     if names and session.json:
         raise click.UsageError("--play is for a person: leave --json away")
     starts = bool(names) if start_when_full is None else start_when_full
-    chosen = _read_options(options)
+    chosen = read_options(options)
     own_set = b"" if components is None else read_file(components, _LARGEST_SET)
     if components is not None and not own_set:
         raise BadValue(f"{components} is empty: it is no component set")
@@ -238,16 +239,6 @@ def _tell_new(
         },
         *lines,
     )
-
-
-def _read_options(texts: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise click.UsageError(f"an option is NAME=VALUE, not {clean(text, 60)}")
-        found[name] = value
-    return found
 
 
 def _read_seed(text: str | None) -> bytes:
