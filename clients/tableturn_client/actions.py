@@ -36,6 +36,7 @@ _LISTS = {
     "seat": "seats",
     "bonus": "bonuses",
     "pile": "piles",
+    "card": "cards",
     "cubes": "cubes",
     "count": "count",
     "points": "points",

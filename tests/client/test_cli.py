@@ -175,6 +175,69 @@ def test_the_catalog(tmp_path: Path) -> None:
     refused(Exit.USAGE, "components", "check", "/no/such/file")
 
 
+def with_components() -> list[str]:
+    return [game["name"] for game in js("games")["games"] if game.get("component_set")]
+
+
+def test_stand_ins_are_told_of_before_a_game_starts() -> None:
+    sets = {one["name"]: one for one in js("components", "list")["component_sets"]}
+    assert "eastern-wonders" in with_components()
+    for game in with_components():
+        left = [one["name"] for one in sets[game]["groups"] if one.get("reconstructed")]
+        [line] = [line for line in ok("games").splitlines() if line.startswith(f"{game} ")]
+        [listed] = [line for line in ok("components").splitlines() if line.startswith(f"{game} ")]
+        made = js("new", game)
+        assert made["reconstructed"] == left
+        told = [line, listed, ok("components", "show", game), ok("new", game)]
+        told.append(ok("show", made["table_id"]))
+        assert {"reconstructed" in text for text in told} == {bool(left)}, game
+
+
+def test_printed_values_are_filled_in_and_stay_with_the_table(tmp_path: Path) -> None:
+    for game in with_components():
+        file = tmp_path / f"{game}.json"
+        out = ok("components", "template", game, "-o", str(file))
+        assert f"components check {file}" in out
+        made = json.loads(file.read_text())
+        assert made == js("components", "template", game)["template"]
+        assert made == json.loads(ok("components", "template", game))
+        shipped = js("new", game)["table"]["component_set"]
+        before = js("components", "check", str(file))["summary"]
+        assert before["groups"] == js("components", "show", game)["summary"]["groups"]
+        # Nothing is said of what nobody has looked at; what was looked at is no stand-in any more.
+        left = [one["name"] for one in before["groups"] if one.get("reconstructed")]
+        assert ("Still reconstructed: " in ok("components", "check", str(file))) == bool(left)
+        for name in left[1:]:
+            made[name]["confidence"] = "single-source"
+        if left:
+            made[left[0]]["items"] = made[left[0]]["items"][1:]
+            made[left[0]]["confidence"] = "single-source"
+        file.write_text(json.dumps(made))
+        told = ok("components", "check", str(file)).splitlines()[-1]
+        if left:
+            assert re.fullmatch(rf"Still reconstructed: \d+ of \d+ {left[0]}\.", told)
+        else:
+            assert told == "Nothing in it is reconstructed."
+        view = js("new", game, "--components", str(file))["table"]
+        own = view["component_set"]
+        assert (own["name"], own["custom"]) == (made["name"], True)
+        assert own["sha256"] == js("components", "check", str(file))["summary"]["sha256"]
+        assert own["sha256"] != shipped["sha256"]
+        assert bool(own.get("reconstructed")) == bool(left)
+        assert made["name"] in ok("show", view["table_id"])
+
+
+def test_a_template_says_if_there_is_nothing_to_fill_in() -> None:
+    refused(Exit.USAGE, "components", "template", "free-table")
+    refused(Exit.NOT_FOUND, "components", "template", "chess")
+    for game in with_components():
+        sure = js("components", "show", game)["summary"]["groups"]
+        verified = {one["confidence"] for one in sure} == {"verified"}
+        told = js("components", "template", game)
+        assert told["nothing_to_fill_in"] == verified
+        assert len(js("components", "template", game, "--all")["template"]) == 5 + len(sure)
+
+
 def test_new_tells_what_players_should_know() -> None:
     made = js("new", "eastern-wonders", "--seats", "2", "--seed", "00" * 16)
     assert made["reconstructed"]
@@ -535,7 +598,8 @@ def on_terminal(*arguments: str, env: dict[str, str]) -> bytes:
 
 
 def commands() -> list[str]:
-    return [*command_line._MODULES, "components list", "components show", "components check"]
+    components = [f"components {name}" for name in ("list", "show", "check", "template")]
+    return [*command_line._MODULES, *components]
 
 
 @pytest.mark.parametrize("name", commands())

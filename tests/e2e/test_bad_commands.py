@@ -103,6 +103,9 @@ CASES = [
 
 MORE = [
     case(NOT_FOUND, "components", "show", "chess"),
+    case(NOT_FOUND, "components", "template", "chess"),
+    case(USAGE, "components", "template", "free-table", words=("without components",)),
+    case(USAGE, "components", "template", "eastern-wonders", "-o", "/no/such/folder/file"),
     case(NOT_PERMITTED, "act", "TABLE", "pass", who="stranger"),
     case(NOT_PERMITTED, "start", "TABLE", at="full"),
     case(NOT_PERMITTED, "import", "FILE:it", it=b"{}"),

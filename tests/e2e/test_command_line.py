@@ -134,7 +134,8 @@ def test_a_game_from_the_first_command_to_the_last(own: Service, tmp_path: Path)
 
 def test_components_are_shown_changed_and_checked(tableturn: CommandLine, tmp_path: Path) -> None:
     sets = tableturn.json("components", "list")["component_sets"]
-    assert [one["name"] for one in sets] == ["eastern-wonders"]
+    names = [one["name"] for one in sets]
+    assert names == ["eastern-wonders", "from-sand-to-sea", "spice-road"]
     file = tmp_path / "own.json"
     tableturn.json("components", "show", "eastern-wonders", "-o", str(file))
     whole = json.loads(file.read_text())

@@ -12,14 +12,16 @@ from tableturn_server.rules.actions import (
     Action,
     BonusKind,
     BuildOutpost,
+    ClaimCard,
     ClaimTile,
     Harvest,
+    PlayCard,
     ReturnCubes,
     Trade,
     Upgrade,
 )
 from tableturn_server.rules.mechanics.cubes import CubesView
-from tableturn_server.rules.views import GameView
+from tableturn_server.rules.views import CardKind, GameView
 
 Counts = tuple[int, ...]
 """Cubes of each colour; negative where the supply got some back."""
@@ -46,12 +48,14 @@ def minus(bundle: Counts) -> Counts:
 
 
 def in_play(see: GameView) -> Counts:
-    """The cubes in holds, on tiles and in starting piles: all that aren't in the supply."""
+    """The cubes in holds, on tiles and cards, and in starting piles: all but the supply."""
     lying = see.islands.tiles if see.islands else ()
+    row = see.merchants.row if see.merchants else ()
     return add(
         NONE,
         *(counts(player.hold) for player in see.players),
         *(counts(tile.cubes) for tile in lying),
+        *(counts(card.cubes) for card in row),
         *(counts(pile) for pile in see.piles),
     )
 
@@ -72,8 +76,7 @@ def eastern_wonders(see: GameView, seat: int, action: Action, answers: bool) -> 
         case ReturnCubes(returned):
             return NONE if answers else minus(returned)
         case Upgrade(color):
-            one = tuple(int(color == number) for number in range(1, 5))
-            return add(minus(one), (0, *one[:3]))
+            return upgraded(color)
         case Trade(number):
             assert here is not None
             return times(add(counts(here.gain), minus(counts(here.cost))), number)
@@ -87,6 +90,36 @@ def eastern_wonders(see: GameView, seat: int, action: Action, answers: bool) -> 
     return NONE
 
 
+def spice_road(see: GameView, seat: int, action: Action, answers: bool) -> Counts:
+    """What an action brings into play, by SR-11 to SR-15.
+
+    Acquiring a card only shifts cubes between holds and cards (SR-12).
+    """
+    assert see.point_cards is not None
+    me = see.players[seat - 1]
+    match action:
+        case PlayCard(name):
+            card = next(card for card in me.hand if card.card == name)
+            return counts(card.gain) if card.kind == CardKind.SPICE else NONE
+        case Trade(number):
+            card = me.played[-1]
+            return times(add(counts(card.gain), minus(counts(card.cost))), number)
+        case Upgrade(color):
+            return upgraded(color)
+        case ClaimCard(name):
+            claimed = next(card for card in see.point_cards.row if card.card == name)
+            return minus(counts(claimed.cost))
+        case ReturnCubes(returned):
+            return minus(returned)
+    return NONE
+
+
+def upgraded(color: int) -> Counts:
+    """A cube went back to the supply, and one of the next colour came."""
+    one = tuple(int(color == number) for number in range(1, 5))
+    return add(minus(one), (0, *one[:3]))
+
+
 def nothing(see: GameView, seat: int, action: Action, answers: bool) -> Counts:
     """A game without cubes."""
     return NONE
@@ -94,6 +127,7 @@ def nothing(see: GameView, seat: int, action: Action, answers: bool) -> Counts:
 
 LEDGERS: dict[str, Callable[[GameView, int, Action, bool], Counts]] = {
     "eastern-wonders": eastern_wonders,
+    "spice-road": spice_road,
     "free-table": nothing,
 }
 """For each game: what an action brings into play."""

@@ -9,11 +9,11 @@ from tableturn_server.rules import components
 from tableturn_server.rules.components import ComponentSet
 
 
-def own_file(groups: dict[str, Any], **head: Any) -> bytes:
-    """A user's file over the shipped set of Eastern Wonders."""
-    whole = {"format": 1, "name": "my-box", "game": "eastern-wonders", **head, **groups}
+def own_file(groups: dict[str, Any], *, game: str = "eastern-wonders", **head: Any) -> bytes:
+    """A user's file over the shipped set of a game."""
+    whole = {"format": 1, "name": "my-box", "game": game, **head, **groups}
     return json.dumps(whole).encode()
 
 
-def own_set(groups: dict[str, Any], **head: Any) -> ComponentSet:
-    return components.load(own_file(groups, **head), "eastern-wonders")
+def own_set(groups: dict[str, Any], *, game: str = "eastern-wonders", **head: Any) -> ComponentSet:
+    return components.load(own_file(groups, game=game, **head), game)

@@ -37,11 +37,11 @@ from tableturn_server.rules.actions import (
 from tableturn_server.rules.choices import Choice, Illegal
 from tableturn_server.rules.components import ComponentSet
 from tableturn_server.rules.game import Game, Outcome, Prompt, PromptKind, Resolved
-from tableturn_server.rules.games.eastern_wonders import Phase, Player, Position, Secrets
 from tableturn_server.rules.mechanics import bonus
 from tableturn_server.rules.mechanics.cubes import LETTERS, Color, Cubes, CubesView, from_letters
 from tableturn_server.rules.mechanics.harbour import CLOSED, EMPTY
 from tableturn_server.rules.mechanics.islands import replaced
+from tableturn_server.rules.mechanics.position import Phase, Player, Position, Secrets
 from tableturn_server.rules.views import GameView, IslandTileView, PlayerView, PortView
 from tests.rules import ledger
 
@@ -88,7 +88,7 @@ class Table:
         before = self.position(seat)
         after = self.game.stage(before, seat, action)
         assert self.game.describe(before, seat, action)
-        see = self.game.view(before, None)
+        see = self.game.view(before, seat)
         answers = any(p.kind == PromptKind.RETURN_CUBES for p in self.game.prompts(before))
         effect = ledger.LEDGERS[self.game.name](see, seat, action, answers)
         now = ledger.in_play(self.game.view(after, None))

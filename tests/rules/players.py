@@ -9,11 +9,21 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-from tableturn_server.rules.actions import Action
+from tableturn_server.rules.actions import (
+    AcquireCard,
+    Action,
+    ClaimCard,
+    Move,
+    PlayCard,
+    PutCube,
+    Rest,
+    Trade,
+    Upgrade,
+)
 from tableturn_server.rules.choices import Choice, pick
 from tableturn_server.rules.game import Game, Prompt, PromptKind
 from tableturn_server.rules.mechanics.cubes import NO_CUBES, Cubes, CubesView
-from tableturn_server.rules.views import GameView, IslandTileView
+from tableturn_server.rules.views import CardKind, CardView, GameView, IslandTileView
 
 AnyGame = Game[Any, Any]
 Turn = Iterator[Action]
@@ -224,5 +234,141 @@ def captain(game: AnyGame, open: Any, seat: int, random: Random) -> Turn:
     return Captain(game, open, seat, random).turn()
 
 
-PLANS: dict[str, Callable[[AnyGame, Any, int, Random], Turn]] = {"eastern-wonders": captain}
+# -- Spice Road and From Sand to Sea -------------------------------------------------------
+
+
+class Merchant:
+    """One turn of a player who wants to pay for point cards, or for victory point tiles."""
+
+    def __init__(self, game: AnyGame, open: Any, seat: int, random: Random) -> None:
+        self.game, self.open, self.seat, self.random = game, open, seat, random
+        self.see: GameView = game.view(open, seat)
+        self.me = self.see.players[seat - 1]
+        self.hold = cubes(self.me.hold)
+        prices = (cubes(cost) for cost in self.prices())
+        self.wanted = max(prices, key=lambda cost: worth(self.hold, cost), default=NO_CUBES)
+
+    def prices(self) -> Iterator[CubesView]:
+        """What the cards or tiles in sight cost."""
+        if self.see.point_cards:
+            yield from (card.cost for card in self.see.point_cards.row)
+        if self.see.harbour:
+            tiles = (port.victory_tile for port in self.see.harbour.ports)
+            yield from (tile.cost for tile in tiles if tile)
+
+    def turn(self) -> Turn:
+        """Claim what can be paid; else play the best card, rest, or acquire another."""
+        claim = self.choice("claim_card")
+        if claim is not None:
+            yield ClaimCard(claim.cards[-1])
+            return
+        plays = {card: self.gain(card) for card in self.me.hand}
+        useful = [card for card in plays if plays[card][0] > 0]
+        acquire = self.choice("acquire_card")
+        if acquire and self.random.random() < 0.2 and self.me.hand_size < 12:
+            yield from self.acquire(self.random.choice(acquire.cards[:3]))
+        elif useful:
+            best = max(useful, key=lambda card: plays[card])
+            yield from self.wish(PlayCard(best.card))
+            for _ in range(best.upgrades):
+                choice = self.choice("upgrade")
+                if choice is None:
+                    break
+                yield from self.wish(Upgrade(self.random.choice(choice.colors)))
+            if best.kind == CardKind.TRADE:
+                yield from self.wish(Trade(plays[best][1]))
+        elif self.choice("rest") is not None:
+            yield from self.wish(Rest())
+        elif acquire:
+            yield from self.acquire(acquire.cards[0])
+
+    def gain(self, card: CardView) -> tuple[int, int]:
+        """What playing a card is worth, and how many times a trade is best done."""
+        now = worth(self.hold, self.wanted)
+        if card.kind == CardKind.UPGRADE:
+            low = self.hold.total - self.hold.brown
+            return (card.upgrades if low else 0), 0
+        if card.kind == CardKind.SPICE:
+            after = self.hold.plus(cubes(card.gain))
+            return worth(after, self.wanted) - now - 3 * max(0, after.total - self.me.limit), 0
+        best, hold = (0, 0), self.hold
+        for count in range(1, 6):
+            if not hold.covers(cubes(card.cost)):
+                break
+            hold = hold.minus(cubes(card.cost)).plus(cubes(card.gain))
+            over = 3 * max(0, hold.total - self.me.limit)
+            best = max(best, (worth(hold, self.wanted) - now - over, count))
+        return best
+
+    def acquire(self, name: str) -> Turn:
+        """A card of the row, paid with the lowest cubes."""
+        yield from self.wish(AcquireCard(name))
+        while (choice := self.choice("put_cube")) is not None:
+            yield from self.wish(PutCube(choice.colors[0], choice.cards[0]))
+
+    def choice(self, kind: str) -> Choice | None:
+        return self.game.choice(self.open, self.seat, kind)
+
+    def wish(self, action: Action) -> Turn:
+        self.open = self.game.stage(self.open, self.seat, action)
+        self.hold = self.open.player(self.seat).hold
+        yield action
+
+
+class Skipper(Merchant):
+    """A merchant with a boat: sails to what can be paid, and builds now and then."""
+
+    def turn(self) -> Turn:
+        assert self.see.islands is not None
+        assert self.see.harbour is not None
+        tiles = {tile.tile: tile for tile in self.see.islands.tiles}
+        ports = [
+            port.tile
+            for port in self.see.harbour.ports
+            if port.victory_tile and self.hold.covers(cubes(port.victory_tile.cost))
+        ]
+        markets = [name for name, tile in tiles.items() if tile.symbol]
+        if ports:
+            goal = min(ports, key=lambda port: steps(tiles, self.me.boat, port))
+        elif self.random.random() < 0.3:
+            goal = self.random.choice(markets)
+        else:
+            yield from super().turn()
+            return
+        cards = self.me.hand_size + len(self.me.played)
+        if steps(tiles, self.me.boat, goal) > cards and self.choice("rest") is not None:
+            yield from self.wish(Rest())
+            return
+        yield from self.sail(tiles, goal)
+        for kind in ("claim_tile", "build_outpost", "take_card", "take_bonus", "trade"):
+            choice = self.choice(kind)
+            if choice is not None:
+                yield from self.wish(pick(choice, self.random.randrange))
+
+    def sail(self, tiles: dict[str, IslandTileView], goal: str) -> Turn:
+        while (here := self.open.islands.name(self.seat)) != goal:
+            choice = self.choice("move")
+            if choice is None:
+                break
+            closer = [t for t in choice.tiles if steps(tiles, t, goal) < steps(tiles, here, goal)]
+            if not closer:
+                break
+            yield from self.wish(Move(closer[0], card=choice.cards[-1] if choice.cards else None))
+        while (owners := self.choice("pay_owner")) is not None:
+            yield from self.wish(pick(owners, first))
+
+
+def merchant(game: AnyGame, open: Any, seat: int, random: Random) -> Turn:
+    return Merchant(game, open, seat, random).turn()
+
+
+def skipper(game: AnyGame, open: Any, seat: int, random: Random) -> Turn:
+    return Skipper(game, open, seat, random).turn()
+
+
+PLANS: dict[str, Callable[[AnyGame, Any, int, Random], Turn]] = {
+    "eastern-wonders": captain,
+    "from-sand-to-sea": skipper,
+    "spice-road": merchant,
+}
 """How a turn of each game is planned. Games without a plan are played at random."""

@@ -8,9 +8,10 @@ import pytest
 
 from tableturn_server.rules import catalog, components
 from tableturn_server.rules.game import BadOption, Setting
-from tableturn_server.rules.games.eastern_wonders import EasternWonders, Position, Secrets
+from tableturn_server.rules.games.eastern_wonders import EasternWonders
 from tableturn_server.rules.mechanics.harbour import CLOSED
 from tableturn_server.rules.mechanics.islands import read_layout
+from tableturn_server.rules.mechanics.position import Position, Secrets
 from tableturn_server.rules.views import TileKind
 from tests.rules.play import Table, set_out
 
@@ -169,8 +170,9 @@ def test_the_order_of_the_pile_is_in_no_view() -> None:
     assert harbour is not None
     assert harbour.pile == 23
     assert sum(port.victory_tile is not None for port in harbour.ports) == 4
-    assert Secrets.__struct_fields__ == ("pile", "source")
-    assert "pile" not in Position.__struct_fields__
+    hidden = set(Secrets.__struct_fields__)
+    assert hidden == {"pile", "source", "deck", "point_deck"}
+    assert not hidden & set(Position.__struct_fields__)
 
 
 @pytest.mark.clause("EW-06")

@@ -32,6 +32,12 @@ VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
         {"map": "random", "limit_checked": "own_turn"},
         {"map": "random", "stay_picks_up": "on"},
     ),
+    "from-sand-to-sea": (
+        {},
+        {"map": "random", "limit_checked": "own_turn", "open_hands": "on"},
+        {"pass": "on"},
+    ),
+    "spice-road": ({}, {"open_hands": "on"}),
     "free-table": (
         {"rounds": "3"},
         {"rounds": "3", "points": "on", "passing": "on", "together": "after"},
@@ -241,18 +247,21 @@ def _universe() -> list[Action]:
     bundles += [Cubes(-1, 2, 0, 0), Cubes(0, 0, 0, -1), Cubes(99, 0, 0, 0)]
     values: dict[str, list[Any]] = {
         "tile": tiles,
-        "cube": [None, *Color],
+        "cube": list(Color),
         "seat": [0, 1, 2, 3, 4, 9, -1],
         "bonus": list(BonusKind),
         "pile": bundles,
         "cubes": bundles,
         "count": [-1, 0, 1, 2, 3, 99],
         "points": [-10_000, -1, 0, 1, 7, 10_000],
+        "card": ["", "M01", "M12", "M43", "S1", "S2", "P07", "C3"],
     }
     found: list[Action] = []
     for kind in Action.__args__:
         fields = kind.__struct_fields__
-        for chosen in product(*(values[field] for field in fields)):
+        optional = {field.name for field in msgspec.structs.fields(kind) if field.default is None}
+        offered = ([None] * (name in optional) + values[name] for name in fields)
+        for chosen in product(*offered):
             found.append(kind(**dict(zip(fields, chosen, strict=True))))
     return found
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tableturn_server.rules.catalog import GAMES
 from tableturn_server.rules.texts import document, rules_text
+from tableturn_server.rules.texts.pages import page
 
 DOCS = Path(__file__).parents[2] / "docs" / "rules"
 
@@ -37,4 +39,14 @@ def test_every_option_of_a_game_stands_in_its_rules(game: str) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_docs_show_the_same_rules(game: str) -> None:
-    assert (DOCS / f"{game}.md").read_text("utf-8") == document(game)
+    assert (DOCS / f"{game}.md").read_text("utf-8") == page(game)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_clause_that_is_named_is_a_link_to_it(game: str) -> None:
+    links = re.findall(r"\[([^]]+)]\(([a-z-]+\.md)?#([^)]+)\)", page(game))
+    for clause, other, anchor in links:
+        target = other.removesuffix(".md") if other else game
+        assert f'<a id="{anchor}"></a>{clause} ' in page(target)
+    unlinked = re.findall(r"(?<![\[>])\b(?!DR-)[A-Z]{2}-R?[0-9]+", page(game))
+    assert unlinked == []

@@ -320,6 +320,8 @@ async def test_the_catalog_needs_no_token(running: Running) -> None:
     whole = await catalog.GetComponentSet(catalog_pb2.GetComponentSetRequest(name=name))
     assert whole.summary in sets
     assert all(g.confidence for g in whole.summary.groups)
+    stand_ins = {g.name: g.reconstructed for g in whole.summary.groups if g.reconstructed}
+    assert stand_ins == {"victory_tiles": 26, "bonus_tiles": 20}
     document = json.loads(whole.document)
     document["name"] = "my-own"
     check = catalog_pb2.CheckComponentSetRequest(

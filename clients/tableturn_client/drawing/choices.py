@@ -22,6 +22,7 @@ _QUESTIONS = {
     "seat": "Which seat?",
     "bonus": "Which bonus tile?",
     "pile": "Which pile?",
+    "card": "Which card?",
     "cubes": "Which cubes?",
     "count": "How many times?",
     "points": "How many points?",

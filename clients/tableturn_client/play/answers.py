@@ -25,7 +25,14 @@ Value = int | str | Counts
 FEW_BUNDLES = 9
 """So many bundles of cubes are listed with numbers."""
 _WORDS_BETWEEN = frozenset({"to", "for", "seat", "dropping", "paying", "tile", "boat", "and"})
-_LISTS = {"tile": "tiles", "cube": "colors", "seat": "seats", "bonus": "bonuses", "pile": "piles"}
+_LISTS = {
+    "tile": "tiles",
+    "cube": "colors",
+    "seat": "seats",
+    "bonus": "bonuses",
+    "pile": "piles",
+    "card": "cards",
+}
 _BOUNDS = ("cubes", "count", "points")
 
 

@@ -216,6 +216,7 @@ def _shown(value: object) -> str:
 
 FIELDS: dict[str, Field] = {
     "tile": Name("TILE", "a tile such as C3", r"[A-Z]{1,2}[0-9]{1,3}"),
+    "card": Name("CARD", "a card such as M12", r"[A-Z]{1,2}[0-9]{1,3}"),
     "cube": OneOf("COLOUR", "a colour", COLORS, letters=1),
     "cubes": Bundle(),
     "pile": Bundle(),

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from tableturn.notation.fields import FIELDS, Value
 
-FILLERS = frozenset({"to", "for", "seat", "up", "game"})
+FILLERS = frozenset({"to", "for", "seat", "up", "game", "on"})
 """Words that `format` writes and that may be left out by people: `pay red 2`."""
 
 _PART = re.compile(r"\[([^]]+)]|\{(\w+)\}|(\w+)")
@@ -121,16 +121,22 @@ def _parts(pattern: str) -> tuple[Part, ...]:
 FORMS = (
     Form("take_pile", "take pile {pile}", "choose a pile of starting cubes"),
     Form("place_boat", "place boat {tile}", "put your boat on its first tile"),
-    Form("move", "move {tile} [dropping {cube}]", "move your boat one step"),
+    Form("move", "move {tile} [dropping {cube}] [with {card}]", "move your boat one step"),
     Form("pay_owner", "pay {cube} to seat {seat}", "pay the owner of a boat where you end"),
     Form("pick_up", "pick up {cubes}", "take cubes that lie on the tile where you ended"),
     Form("build_outpost", "build [paying {cubes}]", "build an outpost on the tile of your boat"),
     Form("take_bonus", "take bonus {bonus}", "take a bonus tile for an emptied column"),
     Form("upgrade", "upgrade {cube}", "exchange a cube for one of the next colour"),
-    Form("trade", "trade [{count}]", "do the exchange of the market tile, so often", {"count": 1}),
+    Form("trade", "trade [{count}]", "do the exchange of the tile or card, so often", {"count": 1}),
     Form("claim_tile", "claim", "pay for and take the victory point tile of the port"),
     Form("harvest", "harvest", "take the cubes of a harvest"),
     Form("return_cubes", "return {cubes}", "give cubes above the limit back to the supply"),
+    Form("acquire_card", "acquire {card}", "choose a merchant card of the row"),
+    Form("put_cube", "put {cube} on {card}", "pay a card to the left of the one you acquire"),
+    Form("take_card", "take card {card}", "take a merchant card free of charge"),
+    Form("play_card", "play {card}", "play a card of your hand"),
+    Form("claim_card", "claim {card}", "pay for and take a point card"),
+    Form("rest", "rest", "take your cards back into your hand"),
     Form("pass_round", "pass", "sit out the rest of the round"),
     Form("score_points", "score {points} for seat {seat}", "add points by hand, or take some"),
     Form("name_next", "next seat {seat}", "name the seat that is next in the turn order"),

@@ -47,7 +47,7 @@ def parse(text: str) -> Parsed:
     """The action that a text means, as its kind and the fields that are set.
 
     Forgiving in case, white space and commas, in colours (`red`, `r`) and
-    bundles (`YYR`, `2Y R`, `2 yellow, red`), and the words `to`, `for`, `seat`,
+    bundles (`YYR`, `2Y R`, `2 yellow, red`), and the words `to`, `for`, `on`, `seat`,
     `up` and `game` may be left out. Raises Unreadable, and nothing else.
     """
     if len(text) > MAX_TEXT:

@@ -41,7 +41,7 @@ class _CubeColorEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CubeColor.V
 class CubeColor(_CubeColor, metaclass=_CubeColorEnumTypeWrapper):
     """A colour of cubes, in ascending order of value. What the cubes stand for
     depends on the game: in Eastern Wonders yellow is ginger, red chili, green
-    tea and brown cloves.
+    tea and brown cloves, in Spice Road turmeric, saffron, cardamom and cinnamon.
     """
 
 CUBE_COLOR_UNSPECIFIED: CubeColor.ValueType  # 0
@@ -187,6 +187,12 @@ class Action(_message.Message):
     CLAIM_TILE_FIELD_NUMBER: _builtins.int
     HARVEST_FIELD_NUMBER: _builtins.int
     RETURN_CUBES_FIELD_NUMBER: _builtins.int
+    ACQUIRE_CARD_FIELD_NUMBER: _builtins.int
+    PUT_CUBE_FIELD_NUMBER: _builtins.int
+    TAKE_CARD_FIELD_NUMBER: _builtins.int
+    PLAY_CARD_FIELD_NUMBER: _builtins.int
+    CLAIM_CARD_FIELD_NUMBER: _builtins.int
+    REST_FIELD_NUMBER: _builtins.int
     PASS_ROUND_FIELD_NUMBER: _builtins.int
     SCORE_POINTS_FIELD_NUMBER: _builtins.int
     NAME_NEXT_FIELD_NUMBER: _builtins.int
@@ -240,6 +246,30 @@ class Action(_message.Message):
         """Return cubes above the limit to the supply."""
 
     @_builtins.property
+    def acquire_card(self) -> Global___AcquireCard:
+        """Choose a merchant card of the row; what lies to its left is paid next."""
+
+    @_builtins.property
+    def put_cube(self) -> Global___PutCube:
+        """Put a cube on a card that lies to the left of the wanted one."""
+
+    @_builtins.property
+    def take_card(self) -> Global___TakeCard:
+        """Take a merchant card of the row free of charge."""
+
+    @_builtins.property
+    def play_card(self) -> Global___PlayCard:
+        """Play a merchant card."""
+
+    @_builtins.property
+    def claim_card(self) -> Global___ClaimCard:
+        """Pay for and take a point card."""
+
+    @_builtins.property
+    def rest(self) -> Global___Rest:
+        """Take the own cards back into the hand."""
+
+    @_builtins.property
     def pass_round(self) -> Global___PassRound:
         """free-table: pass and sit out the rest of the round."""
 
@@ -270,16 +300,22 @@ class Action(_message.Message):
         claim_tile: Global___ClaimTile | None = ...,
         harvest: Global___Harvest | None = ...,
         return_cubes: Global___ReturnCubes | None = ...,
+        acquire_card: Global___AcquireCard | None = ...,
+        put_cube: Global___PutCube | None = ...,
+        take_card: Global___TakeCard | None = ...,
+        play_card: Global___PlayCard | None = ...,
+        claim_card: Global___ClaimCard | None = ...,
+        rest: Global___Rest | None = ...,
         pass_round: Global___PassRound | None = ...,
         score_points: Global___ScorePoints | None = ...,
         name_next: Global___NameNext | None = ...,
         finish_game: Global___FinishGame | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "build_outpost", b"build_outpost", "claim_tile", b"claim_tile", "finish_game", b"finish_game", "harvest", b"harvest", "move", b"move", "name_next", b"name_next", "pass_round", b"pass_round", "pay_owner", b"pay_owner", "pick_up", b"pick_up", "place_boat", b"place_boat", "return_cubes", b"return_cubes", "score_points", b"score_points", "take_bonus", b"take_bonus", "take_pile", b"take_pile", "trade", b"trade", "upgrade", b"upgrade"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["acquire_card", b"acquire_card", "action", b"action", "build_outpost", b"build_outpost", "claim_card", b"claim_card", "claim_tile", b"claim_tile", "finish_game", b"finish_game", "harvest", b"harvest", "move", b"move", "name_next", b"name_next", "pass_round", b"pass_round", "pay_owner", b"pay_owner", "pick_up", b"pick_up", "place_boat", b"place_boat", "play_card", b"play_card", "put_cube", b"put_cube", "rest", b"rest", "return_cubes", b"return_cubes", "score_points", b"score_points", "take_bonus", b"take_bonus", "take_card", b"take_card", "take_pile", b"take_pile", "trade", b"trade", "upgrade", b"upgrade"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "build_outpost", b"build_outpost", "claim_tile", b"claim_tile", "finish_game", b"finish_game", "harvest", b"harvest", "move", b"move", "name_next", b"name_next", "pass_round", b"pass_round", "pay_owner", b"pay_owner", "pick_up", b"pick_up", "place_boat", b"place_boat", "return_cubes", b"return_cubes", "score_points", b"score_points", "take_bonus", b"take_bonus", "take_pile", b"take_pile", "trade", b"trade", "upgrade", b"upgrade"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acquire_card", b"acquire_card", "action", b"action", "build_outpost", b"build_outpost", "claim_card", b"claim_card", "claim_tile", b"claim_tile", "finish_game", b"finish_game", "harvest", b"harvest", "move", b"move", "name_next", b"name_next", "pass_round", b"pass_round", "pay_owner", b"pay_owner", "pick_up", b"pick_up", "place_boat", b"place_boat", "play_card", b"play_card", "put_cube", b"put_cube", "rest", b"rest", "return_cubes", b"return_cubes", "score_points", b"score_points", "take_bonus", b"take_bonus", "take_card", b"take_card", "take_pile", b"take_pile", "trade", b"trade", "upgrade", b"upgrade"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["take_pile", "place_boat", "move", "pay_owner", "pick_up", "build_outpost", "take_bonus", "upgrade", "trade", "claim_tile", "harvest", "return_cubes", "pass_round", "score_points", "name_next", "finish_game"]  # noqa: Y015
+    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["take_pile", "place_boat", "move", "pay_owner", "pick_up", "build_outpost", "take_bonus", "upgrade", "trade", "claim_tile", "harvest", "return_cubes", "acquire_card", "put_cube", "take_card", "play_card", "claim_card", "rest", "pass_round", "score_points", "name_next", "finish_game"]  # noqa: Y015
     _WhichOneofArgType_action: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_action) -> _WhichOneofReturnType_action | None: ...
 
@@ -335,29 +371,36 @@ Global___PlaceBoat: _TypeAlias = PlaceBoat  # noqa: Y015
 
 @_typing.final
 class Move(_message.Message):
-    """One step of the own boat to an adjacent tile (EW-11). Text: `move C3`, or
-    `move C3 dropping red` for a step that is not free.
+    """One step of the own boat to an adjacent tile (EW-11, SS-12). Text:
+    `move C3`, or for a step that is not free `move C3 dropping red` in Eastern
+    Wonders and `move C3 with M12` in From Sand to Sea.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     TILE_FIELD_NUMBER: _builtins.int
     CUBE_FIELD_NUMBER: _builtins.int
+    CARD_FIELD_NUMBER: _builtins.int
     tile: _builtins.str
     """The tile's name on the map, such as `C3`."""
     cube: Global___CubeColor.ValueType
     """The cube that is put on the tile being left. Required where the choice
-    lists colours, and forbidden where the step is free.
+    lists colours, and forbidden elsewhere.
+    """
+    card: _builtins.str
+    """The own card that is put face down on the discard pile. Required where the
+    choice lists cards, and forbidden elsewhere.
     """
     def __init__(
         self,
         *,
         tile: _builtins.str = ...,
         cube: Global___CubeColor.ValueType = ...,
+        card: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cube", b"cube", "tile", b"tile"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "cube", b"cube", "tile", b"tile"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -446,7 +489,7 @@ Global___BuildOutpost: _TypeAlias = BuildOutpost  # noqa: Y015
 
 @_typing.final
 class TakeBonus(_message.Message):
-    """Take a bonus tile when a column of the own board is emptied (EW-16).
+    """Take a bonus tile when a column of the own board is emptied (EW-16, SS-15).
     Text: `take bonus harvest`.
     """
 
@@ -470,7 +513,9 @@ Global___TakeBonus: _TypeAlias = TakeBonus  # noqa: Y015
 
 @_typing.final
 class Upgrade(_message.Message):
-    """Exchange one cube for one of the next colour (EW-21). Text: `upgrade yellow`."""
+    """Exchange one cube for one of the next colour (EW-21, SR-11).
+    Text: `upgrade yellow`.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -492,7 +537,9 @@ Global___Upgrade: _TypeAlias = Upgrade  # noqa: Y015
 
 @_typing.final
 class Trade(_message.Message):
-    """Do the exchange of the market tile of the own boat (EW-17). Text: `trade 2`."""
+    """Do the exchange of the market tile of the own boat (EW-17), or of the trade
+    card that was just played (SR-11). Text: `trade 2`.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -552,7 +599,9 @@ Global___Harvest: _TypeAlias = Harvest  # noqa: Y015
 
 @_typing.final
 class ReturnCubes(_message.Message):
-    """Give the cubes above the limit back to the supply (EW-22). Text: `return YY`."""
+    """Give the cubes above the limit back to the supply (EW-22, SR-15).
+    Text: `return YY`.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -573,6 +622,151 @@ class ReturnCubes(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ReturnCubes: _TypeAlias = ReturnCubes  # noqa: Y015
+
+@_typing.final
+class AcquireCard(_message.Message):
+    """Acquire a merchant card of the row (SR-12). The leftmost costs nothing and
+    comes at once; for any other, `put_cube` on each card to its left is next.
+    Text: `acquire M12`.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARD_FIELD_NUMBER: _builtins.int
+    card: _builtins.str
+    """The card's name, such as `M12`."""
+    def __init__(
+        self,
+        *,
+        card: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AcquireCard: _TypeAlias = AcquireCard  # noqa: Y015
+
+@_typing.final
+class PutCube(_message.Message):
+    """Put a cube on a card that lies to the left of the wanted one (SR-12); with the
+    last of them the wanted card comes into the hand. Text: `put red on M07`.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CUBE_FIELD_NUMBER: _builtins.int
+    CARD_FIELD_NUMBER: _builtins.int
+    cube: Global___CubeColor.ValueType
+    """The cube that is put down."""
+    card: _builtins.str
+    """A card to the left that has got no cube in this turn."""
+    def __init__(
+        self,
+        *,
+        cube: Global___CubeColor.ValueType = ...,
+        card: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "cube", b"cube"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PutCube: _TypeAlias = PutCube  # noqa: Y015
+
+@_typing.final
+class TakeCard(_message.Message):
+    """Take any merchant card of the row free of charge, with the cubes on it, when
+    a column of the own board is emptied (SS-15). Text: `take card M12`.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARD_FIELD_NUMBER: _builtins.int
+    card: _builtins.str
+    """The card's name, such as `M12`."""
+    def __init__(
+        self,
+        *,
+        card: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TakeCard: _TypeAlias = TakeCard  # noqa: Y015
+
+@_typing.final
+class PlayCard(_message.Message):
+    """Play a card of the own hand (SR-10). Its cubes come at once; its upgrades
+    (`upgrade`) or its exchange (`trade`) are next. Text: `play M12`.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARD_FIELD_NUMBER: _builtins.int
+    card: _builtins.str
+    """The card's name, such as `M12`."""
+    def __init__(
+        self,
+        *,
+        card: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayCard: _TypeAlias = PlayCard  # noqa: Y015
+
+@_typing.final
+class ClaimCard(_message.Message):
+    """Return the cubes of a point card of the row and take it, with a coin where one
+    lies above it (SR-14). Text: `claim P07`.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARD_FIELD_NUMBER: _builtins.int
+    card: _builtins.str
+    """The card's name, such as `P07`."""
+    def __init__(
+        self,
+        *,
+        card: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ClaimCard: _TypeAlias = ClaimCard  # noqa: Y015
+
+@_typing.final
+class Rest(_message.Message):
+    """Take all own cards that were played or put away back into the hand (SR-13,
+    SS-16); a pass where there are none and nothing else can be done.
+    Text: `rest`.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Rest: _TypeAlias = Rest  # noqa: Y015
 
 @_typing.final
 class PassRound(_message.Message):
@@ -724,9 +918,9 @@ class Choice(_message.Message):
     chosen. For each list or bound that is set, set the action's field of the
     same name in the singular: one of `tiles` goes to `tile`, one of `colors` to
     `cube`, one of `seats` to `seat`, one of `bonuses` to `bonus`, one of `piles`
-    to `pile`, a bundle within `cubes` to `cubes`, a number within `count` to
-    `count`, within `points` to `points`. Every combination is legal, and can be
-    completed to a confirmation.
+    to `pile`, one of `cards` to `card`, a bundle within `cubes` to `cubes`, a
+    number within `count` to `count`, within `points` to `points`. Every
+    combination is legal, and can be completed to a confirmation.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -740,6 +934,7 @@ class Choice(_message.Message):
     BONUSES_FIELD_NUMBER: _builtins.int
     PILES_FIELD_NUMBER: _builtins.int
     POINTS_FIELD_NUMBER: _builtins.int
+    CARDS_FIELD_NUMBER: _builtins.int
     LABEL_FIELD_NUMBER: _builtins.int
     kind: _builtins.str
     """The name of the field of `Action` to be set, such as `build_outpost`."""
@@ -779,6 +974,10 @@ class Choice(_message.Message):
     def points(self) -> Global___Range:
         """How many points."""
 
+    @_builtins.property
+    def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Cards to choose from, by name."""
+
     def __init__(
         self,
         *,
@@ -791,11 +990,12 @@ class Choice(_message.Message):
         bonuses: _abc.Iterable[Global___BonusKind.ValueType] | None = ...,
         piles: _abc.Iterable[Global___Cubes] | None = ...,
         points: Global___Range | None = ...,
+        cards: _abc.Iterable[_builtins.str] | None = ...,
         label: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "cubes", b"cubes", "points", b"points"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bonuses", b"bonuses", "colors", b"colors", "count", b"count", "cubes", b"cubes", "kind", b"kind", "label", b"label", "piles", b"piles", "points", b"points", "seats", b"seats", "tiles", b"tiles"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bonuses", b"bonuses", "cards", b"cards", "colors", b"colors", "count", b"count", "cubes", b"cubes", "kind", b"kind", "label", b"label", "piles", b"piles", "points", b"points", "seats", b"seats", "tiles", b"tiles"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -24,15 +24,15 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1atableturn/v1/catalog.proto\x12\x0ctableturn.v1\"\x12\n\x10ListGamesRequest\":\n\x11ListGamesResponse\x12%\n\x05games\x18\x01 \x03(\x0b\x32\x16.tableturn.v1.GameInfo\"\xb4\x01\n\x08GameInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x11\n\tmin_seats\x18\x03 \x01(\r\x12\x11\n\tmax_seats\x18\x04 \x01(\r\x12\x15\n\rrules_version\x18\x05 \x01(\r\x12)\n\x07options\x18\x06 \x03(\x0b\x32\x18.tableturn.v1.OptionInfo\x12\x15\n\rcomponent_set\x18\x07 \x01(\t\x12\x0c\n\x04\x62ots\x18\x08 \x03(\t\"b\n\nOptionInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x15\n\rdefault_value\x18\x02 \x01(\t\x12\x0e\n\x06values\x18\x03 \x03(\t\x12\x0f\n\x07summary\x18\x04 \x01(\t\x12\x0e\n\x06\x63lause\x18\x05 \x01(\t\"\x1f\n\x0fGetRulesRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\"b\n\x10GetRulesResponse\x12\r\n\x05title\x18\x01 \x01(\t\x12\x14\n\x0cintroduction\x18\x02 \x01(\t\x12)\n\x07\x63lauses\x18\x03 \x03(\x0b\x32\x18.tableturn.v1.RuleClause\"7\n\nRuleClause\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07section\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\"\x1a\n\x18ListComponentSetsRequest\"L\n\x19ListComponentSetsResponse\x12/\n\x04sets\x18\x01 \x03(\x0b\x32!.tableturn.v1.ComponentSetSummary\"~\n\x13\x43omponentSetSummary\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0e\n\x06sha256\x18\x04 \x01(\x0c\x12,\n\x06groups\x18\x05 \x03(\x0b\x32\x1c.tableturn.v1.ComponentGroup\"z\n\x0e\x43omponentGroup\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\r\x12,\n\nconfidence\x18\x03 \x01(\x0e\x32\x18.tableturn.v1.Confidence\x12\x0f\n\x07sources\x18\x04 \x03(\t\x12\x0c\n\x04note\x18\x05 \x01(\t\"&\n\x16GetComponentSetRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"_\n\x17GetComponentSetResponse\x12\x32\n\x07summary\x18\x01 \x01(\x0b\x32!.tableturn.v1.ComponentSetSummary\x12\x10\n\x08\x64ocument\x18\x02 \x01(\x0c\":\n\x18\x43heckComponentSetRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x10\n\x08\x64ocument\x18\x02 \x01(\x0c\"O\n\x19\x43heckComponentSetResponse\x12\x32\n\x07summary\x18\x01 \x01(\x0b\x32!.tableturn.v1.ComponentSetSummary*}\n\nConfidence\x12\x1a\n\x16\x43ONFIDENCE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x43ONFIDENCE_VERIFIED\x10\x01\x12\x1c\n\x18\x43ONFIDENCE_SINGLE_SOURCE\x10\x02\x12\x1c\n\x18\x43ONFIDENCE_RECONSTRUCTED\x10\x03\x32\xd5\x03\n\x0e\x43\x61talogService\x12L\n\tListGames\x12\x1e.tableturn.v1.ListGamesRequest\x1a\x1f.tableturn.v1.ListGamesResponse\x12I\n\x08GetRules\x12\x1d.tableturn.v1.GetRulesRequest\x1a\x1e.tableturn.v1.GetRulesResponse\x12\x64\n\x11ListComponentSets\x12&.tableturn.v1.ListComponentSetsRequest\x1a\'.tableturn.v1.ListComponentSetsResponse\x12^\n\x0fGetComponentSet\x12$.tableturn.v1.GetComponentSetRequest\x1a%.tableturn.v1.GetComponentSetResponse\x12\x64\n\x11\x43heckComponentSet\x12&.tableturn.v1.CheckComponentSetRequest\x1a\'.tableturn.v1.CheckComponentSetResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1atableturn/v1/catalog.proto\x12\x0ctableturn.v1\"\x12\n\x10ListGamesRequest\":\n\x11ListGamesResponse\x12%\n\x05games\x18\x01 \x03(\x0b\x32\x16.tableturn.v1.GameInfo\"\xb4\x01\n\x08GameInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x11\n\tmin_seats\x18\x03 \x01(\r\x12\x11\n\tmax_seats\x18\x04 \x01(\r\x12\x15\n\rrules_version\x18\x05 \x01(\r\x12)\n\x07options\x18\x06 \x03(\x0b\x32\x18.tableturn.v1.OptionInfo\x12\x15\n\rcomponent_set\x18\x07 \x01(\t\x12\x0c\n\x04\x62ots\x18\x08 \x03(\t\"b\n\nOptionInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x15\n\rdefault_value\x18\x02 \x01(\t\x12\x0e\n\x06values\x18\x03 \x03(\t\x12\x0f\n\x07summary\x18\x04 \x01(\t\x12\x0e\n\x06\x63lause\x18\x05 \x01(\t\"\x1f\n\x0fGetRulesRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\"b\n\x10GetRulesResponse\x12\r\n\x05title\x18\x01 \x01(\t\x12\x14\n\x0cintroduction\x18\x02 \x01(\t\x12)\n\x07\x63lauses\x18\x03 \x03(\x0b\x32\x18.tableturn.v1.RuleClause\"7\n\nRuleClause\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07section\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\"\x1a\n\x18ListComponentSetsRequest\"L\n\x19ListComponentSetsResponse\x12/\n\x04sets\x18\x01 \x03(\x0b\x32!.tableturn.v1.ComponentSetSummary\"~\n\x13\x43omponentSetSummary\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0e\n\x06sha256\x18\x04 \x01(\x0c\x12,\n\x06groups\x18\x05 \x03(\x0b\x32\x1c.tableturn.v1.ComponentGroup\"\x91\x01\n\x0e\x43omponentGroup\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\r\x12,\n\nconfidence\x18\x03 \x01(\x0e\x32\x18.tableturn.v1.Confidence\x12\x0f\n\x07sources\x18\x04 \x03(\t\x12\x0c\n\x04note\x18\x05 \x01(\t\x12\x15\n\rreconstructed\x18\x06 \x01(\r\"&\n\x16GetComponentSetRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"_\n\x17GetComponentSetResponse\x12\x32\n\x07summary\x18\x01 \x01(\x0b\x32!.tableturn.v1.ComponentSetSummary\x12\x10\n\x08\x64ocument\x18\x02 \x01(\x0c\":\n\x18\x43heckComponentSetRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\x12\x10\n\x08\x64ocument\x18\x02 \x01(\x0c\"O\n\x19\x43heckComponentSetResponse\x12\x32\n\x07summary\x18\x01 \x01(\x0b\x32!.tableturn.v1.ComponentSetSummary*}\n\nConfidence\x12\x1a\n\x16\x43ONFIDENCE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x43ONFIDENCE_VERIFIED\x10\x01\x12\x1c\n\x18\x43ONFIDENCE_SINGLE_SOURCE\x10\x02\x12\x1c\n\x18\x43ONFIDENCE_RECONSTRUCTED\x10\x03\x32\xd5\x03\n\x0e\x43\x61talogService\x12L\n\tListGames\x12\x1e.tableturn.v1.ListGamesRequest\x1a\x1f.tableturn.v1.ListGamesResponse\x12I\n\x08GetRules\x12\x1d.tableturn.v1.GetRulesRequest\x1a\x1e.tableturn.v1.GetRulesResponse\x12\x64\n\x11ListComponentSets\x12&.tableturn.v1.ListComponentSetsRequest\x1a\'.tableturn.v1.ListComponentSetsResponse\x12^\n\x0fGetComponentSet\x12$.tableturn.v1.GetComponentSetRequest\x1a%.tableturn.v1.GetComponentSetResponse\x12\x64\n\x11\x43heckComponentSet\x12&.tableturn.v1.CheckComponentSetRequest\x1a\'.tableturn.v1.CheckComponentSetResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'tableturn.v1.catalog_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CONFIDENCE']._serialized_start=1233
-  _globals['_CONFIDENCE']._serialized_end=1358
+  _globals['_CONFIDENCE']._serialized_start=1257
+  _globals['_CONFIDENCE']._serialized_end=1382
   _globals['_LISTGAMESREQUEST']._serialized_start=44
   _globals['_LISTGAMESREQUEST']._serialized_end=62
   _globals['_LISTGAMESRESPONSE']._serialized_start=64
@@ -53,16 +53,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTCOMPONENTSETSRESPONSE']._serialized_end=701
   _globals['_COMPONENTSETSUMMARY']._serialized_start=703
   _globals['_COMPONENTSETSUMMARY']._serialized_end=829
-  _globals['_COMPONENTGROUP']._serialized_start=831
-  _globals['_COMPONENTGROUP']._serialized_end=953
-  _globals['_GETCOMPONENTSETREQUEST']._serialized_start=955
-  _globals['_GETCOMPONENTSETREQUEST']._serialized_end=993
-  _globals['_GETCOMPONENTSETRESPONSE']._serialized_start=995
-  _globals['_GETCOMPONENTSETRESPONSE']._serialized_end=1090
-  _globals['_CHECKCOMPONENTSETREQUEST']._serialized_start=1092
-  _globals['_CHECKCOMPONENTSETREQUEST']._serialized_end=1150
-  _globals['_CHECKCOMPONENTSETRESPONSE']._serialized_start=1152
-  _globals['_CHECKCOMPONENTSETRESPONSE']._serialized_end=1231
-  _globals['_CATALOGSERVICE']._serialized_start=1361
-  _globals['_CATALOGSERVICE']._serialized_end=1830
+  _globals['_COMPONENTGROUP']._serialized_start=832
+  _globals['_COMPONENTGROUP']._serialized_end=977
+  _globals['_GETCOMPONENTSETREQUEST']._serialized_start=979
+  _globals['_GETCOMPONENTSETREQUEST']._serialized_end=1017
+  _globals['_GETCOMPONENTSETRESPONSE']._serialized_start=1019
+  _globals['_GETCOMPONENTSETRESPONSE']._serialized_end=1114
+  _globals['_CHECKCOMPONENTSETREQUEST']._serialized_start=1116
+  _globals['_CHECKCOMPONENTSETREQUEST']._serialized_end=1174
+  _globals['_CHECKCOMPONENTSETRESPONSE']._serialized_start=1176
+  _globals['_CHECKCOMPONENTSETRESPONSE']._serialized_end=1255
+  _globals['_CATALOGSERVICE']._serialized_start=1385
+  _globals['_CATALOGSERVICE']._serialized_end=1854
 # @@protoc_insertion_point(module_scope)

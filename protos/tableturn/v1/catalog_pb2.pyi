@@ -358,6 +358,7 @@ class ComponentGroup(_message.Message):
     CONFIDENCE_FIELD_NUMBER: _builtins.int
     SOURCES_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
+    RECONSTRUCTED_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name in the set, such as `market_tiles`."""
     count: _builtins.int
@@ -366,6 +367,8 @@ class ComponentGroup(_message.Message):
     """The least sure value in it."""
     note: _builtins.str
     """What is known and what is not, in a sentence or two."""
+    reconstructed: _builtins.int
+    """How many of the components have a value that is a stand-in of ours."""
     @_builtins.property
     def sources(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The sources, a line each."""
@@ -378,10 +381,11 @@ class ComponentGroup(_message.Message):
         confidence: Global___Confidence.ValueType = ...,
         sources: _abc.Iterable[_builtins.str] | None = ...,
         note: _builtins.str = ...,
+        reconstructed: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "count", b"count", "name", b"name", "note", b"note", "sources", b"sources"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "count", b"count", "name", b"name", "note", b"note", "reconstructed", b"reconstructed", "sources", b"sources"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -23,6 +23,58 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _CardKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _CardKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CardKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CARD_KIND_UNSPECIFIED: _CardKind.ValueType  # 0
+    """Not known to this version of the client."""
+    CARD_KIND_SPICE: _CardKind.ValueType  # 1
+    """It gives cubes."""
+    CARD_KIND_UPGRADE: _CardKind.ValueType  # 2
+    """It allows single upgrades."""
+    CARD_KIND_TRADE: _CardKind.ValueType  # 3
+    """It exchanges cubes, any number of times."""
+
+class CardKind(_CardKind, metaclass=_CardKindEnumTypeWrapper):
+    """What a merchant card does."""
+
+CARD_KIND_UNSPECIFIED: CardKind.ValueType  # 0
+"""Not known to this version of the client."""
+CARD_KIND_SPICE: CardKind.ValueType  # 1
+"""It gives cubes."""
+CARD_KIND_UPGRADE: CardKind.ValueType  # 2
+"""It allows single upgrades."""
+CARD_KIND_TRADE: CardKind.ValueType  # 3
+"""It exchanges cubes, any number of times."""
+Global___CardKind: _TypeAlias = CardKind  # noqa: Y015
+
+class _CoinKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _CoinKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CoinKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    COIN_KIND_UNSPECIFIED: _CoinKind.ValueType  # 0
+    """Not known to this version of the client."""
+    COIN_KIND_GOLD: _CoinKind.ValueType  # 1
+    """Gold, 3 points."""
+    COIN_KIND_SILVER: _CoinKind.ValueType  # 2
+    """Silver, 1 point."""
+
+class CoinKind(_CoinKind, metaclass=_CoinKindEnumTypeWrapper):
+    """What a coin is made of."""
+
+COIN_KIND_UNSPECIFIED: CoinKind.ValueType  # 0
+"""Not known to this version of the client."""
+COIN_KIND_GOLD: CoinKind.ValueType  # 1
+"""Gold, 3 points."""
+COIN_KIND_SILVER: CoinKind.ValueType  # 2
+"""Silver, 1 point."""
+Global___CoinKind: _TypeAlias = CoinKind  # noqa: Y015
+
 class _TileKind:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -132,6 +184,8 @@ class GameView(_message.Message):
     HARBOUR_FIELD_NUMBER: _builtins.int
     BONUSES_FIELD_NUMBER: _builtins.int
     PILES_FIELD_NUMBER: _builtins.int
+    MERCHANTS_FIELD_NUMBER: _builtins.int
+    POINT_CARDS_FIELD_NUMBER: _builtins.int
     FREE_TABLE_FIELD_NUMBER: _builtins.int
     round: _builtins.int
     """The round, from 1; 0 before the first round."""
@@ -164,6 +218,14 @@ class GameView(_message.Message):
         """Piles of starting cubes that are left to choose from."""
 
     @_builtins.property
+    def merchants(self) -> Global___MerchantsView:
+        """The row of merchant cards and its deck."""
+
+    @_builtins.property
+    def point_cards(self) -> Global___PointCardsView:
+        """The row of point cards, its deck and the coins above it."""
+
+    @_builtins.property
     def free_table(self) -> Global___FreeTableView:
         """The state of a `free-table`."""
 
@@ -179,11 +241,13 @@ class GameView(_message.Message):
         harbour: Global___HarbourView | None = ...,
         bonuses: _abc.Iterable[Global___BonusSupplyView] | None = ...,
         piles: _abc.Iterable[_actions_pb2.Cubes] | None = ...,
+        merchants: Global___MerchantsView | None = ...,
+        point_cards: Global___PointCardsView | None = ...,
         free_table: Global___FreeTableView | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["free_table", b"free_table", "harbour", b"harbour", "islands", b"islands"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["free_table", b"free_table", "harbour", b"harbour", "islands", b"islands", "merchants", b"merchants", "point_cards", b"point_cards"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bonuses", b"bonuses", "first_seat", b"first_seat", "free_table", b"free_table", "harbour", b"harbour", "islands", b"islands", "last_round", b"last_round", "piles", b"piles", "players", b"players", "round", b"round", "turn_order", b"turn_order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bonuses", b"bonuses", "first_seat", b"first_seat", "free_table", b"free_table", "harbour", b"harbour", "islands", b"islands", "last_round", b"last_round", "merchants", b"merchants", "piles", b"piles", "players", b"players", "point_cards", b"point_cards", "round", b"round", "turn_order", b"turn_order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -205,18 +269,34 @@ class PlayerView(_message.Message):
     CLAIMED_FIELD_NUMBER: _builtins.int
     CLAIMED_TILES_FIELD_NUMBER: _builtins.int
     POINTS_FIELD_NUMBER: _builtins.int
+    CLAIMED_CARDS_FIELD_NUMBER: _builtins.int
+    HAND_FIELD_NUMBER: _builtins.int
+    HAND_SIZE_FIELD_NUMBER: _builtins.int
+    PLAYED_FIELD_NUMBER: _builtins.int
+    DISCARD_FIELD_NUMBER: _builtins.int
+    DISCARD_SIZE_FIELD_NUMBER: _builtins.int
+    GOLD_FIELD_NUMBER: _builtins.int
+    SILVER_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     """The seat, from 1."""
     dropped: _builtins.bool
     """The seat left the game (DR-4)."""
     limit: _builtins.int
-    """How many cubes the hold may keep at the end of a turn (EW-22)."""
+    """How many cubes the hold may keep at the end of a turn (EW-22, SR-15)."""
     boat: _builtins.str
     """The tile of the boat; empty where there is none."""
     claimed: _builtins.int
-    """How many victory point tiles were taken; public."""
+    """How many victory point tiles or point cards were taken; public."""
     points: _builtins.int
     """Points by hand, in a `free-table` that keeps them."""
+    hand_size: _builtins.int
+    """How many cards are in the hand; public."""
+    discard_size: _builtins.int
+    """How many cards were put away; public."""
+    gold: _builtins.int
+    """Gold coins."""
+    silver: _builtins.int
+    """Silver coins."""
     @_builtins.property
     def hold(self) -> _actions_pb2.Cubes:
         """The cubes in the hold, open to all."""
@@ -233,6 +313,26 @@ class PlayerView(_message.Message):
     def claimed_tiles(self) -> _containers.RepeatedCompositeFieldContainer[Global___VictoryTileView]:
         """The tiles taken: to their owner, and to all when the game is over (EW-18)."""
 
+    @_builtins.property
+    def claimed_cards(self) -> _containers.RepeatedCompositeFieldContainer[Global___PointCardView]:
+        """The point cards taken: to their owner, and to all when the game is over
+        (SR-14).
+        """
+
+    @_builtins.property
+    def hand(self) -> _containers.RepeatedCompositeFieldContainer[Global___CardView]:
+        """The cards in the hand: to their owner, and to all with `open_hands` (SR-16)."""
+
+    @_builtins.property
+    def played(self) -> _containers.RepeatedCompositeFieldContainer[Global___CardView]:
+        """The cards that were played, face up before the player."""
+
+    @_builtins.property
+    def discard(self) -> _containers.RepeatedCompositeFieldContainer[Global___CardView]:
+        """The cards put away for steps of the boat, face down: shown like the hand
+        (SS-12, SS-R7).
+        """
+
     def __init__(
         self,
         *,
@@ -246,16 +346,212 @@ class PlayerView(_message.Message):
         claimed: _builtins.int = ...,
         claimed_tiles: _abc.Iterable[Global___VictoryTileView] | None = ...,
         points: _builtins.int | None = ...,
+        claimed_cards: _abc.Iterable[Global___PointCardView] | None = ...,
+        hand: _abc.Iterable[Global___CardView] | None = ...,
+        hand_size: _builtins.int = ...,
+        played: _abc.Iterable[Global___CardView] | None = ...,
+        discard: _abc.Iterable[Global___CardView] | None = ...,
+        discard_size: _builtins.int = ...,
+        gold: _builtins.int = ...,
+        silver: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_points", b"_points", "hold", b"hold", "points", b"points"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_points", b"_points", "boat", b"boat", "bonuses", b"bonuses", "claimed", b"claimed", "claimed_tiles", b"claimed_tiles", "dropped", b"dropped", "hold", b"hold", "limit", b"limit", "outposts", b"outposts", "points", b"points", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_points", b"_points", "boat", b"boat", "bonuses", b"bonuses", "claimed", b"claimed", "claimed_cards", b"claimed_cards", "claimed_tiles", b"claimed_tiles", "discard", b"discard", "discard_size", b"discard_size", "dropped", b"dropped", "gold", b"gold", "hand", b"hand", "hand_size", b"hand_size", "hold", b"hold", "limit", b"limit", "outposts", b"outposts", "played", b"played", "points", b"points", "seat", b"seat", "silver", b"silver"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__points: _TypeAlias = _typing.Literal["points"]  # noqa: Y015
     _WhichOneofArgType__points: _TypeAlias = _typing.Literal["_points", b"_points"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__points) -> _WhichOneofReturnType__points | None: ...
 
 Global___PlayerView: _TypeAlias = PlayerView  # noqa: Y015
+
+@_typing.final
+class CardView(_message.Message):
+    """A merchant card."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARD_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    COST_FIELD_NUMBER: _builtins.int
+    GAIN_FIELD_NUMBER: _builtins.int
+    UPGRADES_FIELD_NUMBER: _builtins.int
+    CUBES_FIELD_NUMBER: _builtins.int
+    card: _builtins.str
+    """Its name in the component set, such as `M12`."""
+    kind: Global___CardKind.ValueType
+    """What it does."""
+    upgrades: _builtins.int
+    """How many single upgrades it allows."""
+    @_builtins.property
+    def cost(self) -> _actions_pb2.Cubes:
+        """What a trade takes."""
+
+    @_builtins.property
+    def gain(self) -> _actions_pb2.Cubes:
+        """What a trade or a spice card gives."""
+
+    @_builtins.property
+    def cubes(self) -> _actions_pb2.Cubes:
+        """The cubes that lie on it in the row."""
+
+    def __init__(
+        self,
+        *,
+        card: _builtins.str = ...,
+        kind: Global___CardKind.ValueType = ...,
+        cost: _actions_pb2.Cubes | None = ...,
+        gain: _actions_pb2.Cubes | None = ...,
+        upgrades: _builtins.int = ...,
+        cubes: _actions_pb2.Cubes | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cost", b"cost", "cubes", b"cubes", "gain", b"gain"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "cost", b"cost", "cubes", b"cubes", "gain", b"gain", "kind", b"kind", "upgrades", b"upgrades"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CardView: _TypeAlias = CardView  # noqa: Y015
+
+@_typing.final
+class MerchantsView(_message.Message):
+    """The merchant cards on the table."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROW_FIELD_NUMBER: _builtins.int
+    DECK_FIELD_NUMBER: _builtins.int
+    TO_BE_DEALT_FIELD_NUMBER: _builtins.int
+    WANTED_FIELD_NUMBER: _builtins.int
+    deck: _builtins.int
+    """How many cards are left in the face-down deck."""
+    to_be_dealt: _builtins.int
+    """How many cards the confirmation deals to the right end of the row."""
+    wanted: _builtins.str
+    """The card of the row that is being acquired in the staged turn; empty for none."""
+    @_builtins.property
+    def row(self) -> _containers.RepeatedCompositeFieldContainer[Global___CardView]:
+        """The row from the left: the first costs nothing, each further one a cube more."""
+
+    def __init__(
+        self,
+        *,
+        row: _abc.Iterable[Global___CardView] | None = ...,
+        deck: _builtins.int = ...,
+        to_be_dealt: _builtins.int = ...,
+        wanted: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deck", b"deck", "row", b"row", "to_be_dealt", b"to_be_dealt", "wanted", b"wanted"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MerchantsView: _TypeAlias = MerchantsView  # noqa: Y015
+
+@_typing.final
+class PointCardView(_message.Message):
+    """A point card."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARD_FIELD_NUMBER: _builtins.int
+    COST_FIELD_NUMBER: _builtins.int
+    POINTS_FIELD_NUMBER: _builtins.int
+    card: _builtins.str
+    """Its name in the component set, such as `P07`."""
+    points: _builtins.int
+    """What it is worth."""
+    @_builtins.property
+    def cost(self) -> _actions_pb2.Cubes:
+        """What it costs."""
+
+    def __init__(
+        self,
+        *,
+        card: _builtins.str = ...,
+        cost: _actions_pb2.Cubes | None = ...,
+        points: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cost", b"cost"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "cost", b"cost", "points", b"points"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PointCardView: _TypeAlias = PointCardView  # noqa: Y015
+
+@_typing.final
+class PointCardsView(_message.Message):
+    """The point cards on the table."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROW_FIELD_NUMBER: _builtins.int
+    DECK_FIELD_NUMBER: _builtins.int
+    TO_BE_DEALT_FIELD_NUMBER: _builtins.int
+    COINS_FIELD_NUMBER: _builtins.int
+    deck: _builtins.int
+    """How many cards are left in the face-down deck."""
+    to_be_dealt: _builtins.int
+    """How many cards the confirmation deals to the right end of the row."""
+    @_builtins.property
+    def row(self) -> _containers.RepeatedCompositeFieldContainer[Global___PointCardView]:
+        """The row from the left."""
+
+    @_builtins.property
+    def coins(self) -> _containers.RepeatedCompositeFieldContainer[Global___CoinPileView]:
+        """The coins above the row, one pile for each place that has one."""
+
+    def __init__(
+        self,
+        *,
+        row: _abc.Iterable[Global___PointCardView] | None = ...,
+        deck: _builtins.int = ...,
+        to_be_dealt: _builtins.int = ...,
+        coins: _abc.Iterable[Global___CoinPileView] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["coins", b"coins", "deck", b"deck", "row", b"row", "to_be_dealt", b"to_be_dealt"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PointCardsView: _TypeAlias = PointCardsView  # noqa: Y015
+
+@_typing.final
+class CoinPileView(_message.Message):
+    """A pile of coins above a place of the row of point cards."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLACE_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    LEFT_FIELD_NUMBER: _builtins.int
+    POINTS_FIELD_NUMBER: _builtins.int
+    place: _builtins.int
+    """The place in the row, from 1."""
+    kind: Global___CoinKind.ValueType
+    """What the coins are made of."""
+    left: _builtins.int
+    """How many are left."""
+    points: _builtins.int
+    """What each is worth."""
+    def __init__(
+        self,
+        *,
+        place: _builtins.int = ...,
+        kind: Global___CoinKind.ValueType = ...,
+        left: _builtins.int = ...,
+        points: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "left", b"left", "place", b"place", "points", b"points"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CoinPileView: _TypeAlias = CoinPileView  # noqa: Y015
 
 @_typing.final
 class OutpostRowView(_message.Message):

@@ -52,10 +52,11 @@ class PlaceBoat(Step, frozen=True, tag="place_boat"):
 
 
 class Move(Step, frozen=True, tag="move"):
-    """Move the own boat one step, dropping a cube where the step is not free (EW-11)."""
+    """Move the own boat one step; one that is not free costs a cube (EW-11) or a card (SS-12)."""
 
     tile: str
     cube: Color | None = None
+    card: str | None = None
 
 
 class PayOwner(Step, frozen=True, tag="pay_owner"):
@@ -78,19 +79,19 @@ class BuildOutpost(Step, frozen=True, tag="build_outpost"):
 
 
 class TakeBonus(Step, frozen=True, tag="take_bonus"):
-    """Take a bonus tile for an emptied column (EW-16)."""
+    """Take a bonus tile for an emptied column (EW-16, SS-15)."""
 
     bonus: BonusKind
 
 
 class Upgrade(Step, frozen=True, tag="upgrade"):
-    """Upgrade one cube by one colour (EW-21)."""
+    """Upgrade one cube by one colour (EW-21, SR-11)."""
 
     cube: Color
 
 
 class Trade(Step, frozen=True, tag="trade"):
-    """Do the exchange of the market tile `count` times (EW-17)."""
+    """Do the exchange of a market tile or a trade card `count` times (EW-17, SR-11)."""
 
     count: int
 
@@ -104,9 +105,44 @@ class Harvest(Step, frozen=True, tag="harvest"):
 
 
 class ReturnCubes(Step, frozen=True, tag="return_cubes"):
-    """Return cubes above the limit to the supply (EW-22)."""
+    """Return cubes above the limit to the supply (EW-22, SR-15)."""
 
     cubes: Cubes
+
+
+class AcquireCard(Step, frozen=True, tag="acquire_card"):
+    """Choose a merchant card of the row; the cards to its left are paid next (SR-12)."""
+
+    card: str
+
+
+class PutCube(Step, frozen=True, tag="put_cube"):
+    """Put a cube on a card to the left of the wanted one (SR-12)."""
+
+    cube: Color
+    card: str
+
+
+class TakeCard(Step, frozen=True, tag="take_card"):
+    """Take a merchant card of the row free of charge (SS-15)."""
+
+    card: str
+
+
+class PlayCard(Step, frozen=True, tag="play_card"):
+    """Play a card of the own hand (SR-10)."""
+
+    card: str
+
+
+class ClaimCard(Step, frozen=True, tag="claim_card"):
+    """Pay for and take a point card (SR-14)."""
+
+    card: str
+
+
+class Rest(Step, frozen=True, tag="rest"):
+    """Take the own cards back into the hand (SR-13, SS-16)."""
 
 
 class PassRound(Step, frozen=True, tag="pass_round"):
@@ -143,6 +179,12 @@ Action = (
     | ClaimTile
     | Harvest
     | ReturnCubes
+    | AcquireCard
+    | PutCube
+    | TakeCard
+    | PlayCard
+    | ClaimCard
+    | Rest
     | PassRound
     | ScorePoints
     | NameNext

@@ -9,8 +9,12 @@ from tableturn_server.rules.components import ComponentSet
 from tableturn_server.rules.game import BadOption, Game, Setting
 from tableturn_server.rules.games.eastern_wonders import EasternWonders
 from tableturn_server.rules.games.free_table import FreeTable
+from tableturn_server.rules.games.from_sand_to_sea import FromSandToSea
+from tableturn_server.rules.games.spice_road import SpiceRoad
 
-GAMES: dict[str, type[Game[Any, Any]]] = {game.name: game for game in (EasternWonders, FreeTable)}
+GAMES: dict[str, type[Game[Any, Any]]] = {
+    game.name: game for game in (EasternWonders, FreeTable, FromSandToSea, SpiceRoad)
+}
 
 
 def complete_options(game: type[Game[Any, Any]], given: dict[str, str]) -> dict[str, str]:

@@ -59,6 +59,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     bonuses: tuple[BonusKind, ...] = ()
     piles: tuple[Cubes, ...] = ()
     points: Range | None = None
+    cards: tuple[str, ...] = ()
     label: str = ""
 
 
@@ -68,6 +69,7 @@ _LISTS = {
     "seat": "seats",
     "bonus": "bonuses",
     "pile": "piles",
+    "card": "cards",
 }
 _CLASSES: dict[str, type[Any]] = {str(kind.__struct_config__.tag): kind for kind in Action.__args__}
 

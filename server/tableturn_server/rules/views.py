@@ -65,6 +65,67 @@ class VictoryTileView(View, frozen=True):
     points: int = 0
 
 
+class CardKind(IntEnum):
+    """What a merchant card does. The numbers are those of `tableturn.v1.CardKind`."""
+
+    SPICE = 1
+    UPGRADE = 2
+    TRADE = 3
+
+
+class CoinKind(IntEnum):
+    """What a coin is made of. The numbers are those of `tableturn.v1.CoinKind`."""
+
+    GOLD = 1
+    SILVER = 2
+
+
+class CardView(View, frozen=True):
+    """A merchant card; `cubes` lie on it in the row."""
+
+    card: str
+    kind: CardKind
+    cost: CubesView | None = None
+    gain: CubesView | None = None
+    upgrades: int = 0
+    cubes: CubesView | None = None
+
+
+class MerchantsView(View, frozen=True):
+    """The row of merchant cards from the left, and the size of its deck."""
+
+    row: tuple[CardView, ...] = ()
+    deck: int = 0
+    to_be_dealt: int = 0
+    wanted: str = ""
+
+
+class PointCardView(View, frozen=True):
+    """A point card."""
+
+    card: str
+    cost: CubesView
+    points: int = 0
+
+
+class CoinPileView(View, frozen=True):
+    """A pile of coins above a place of the row of point cards, from 1."""
+
+    place: int
+    kind: CoinKind
+    left: int = 0
+    points: int = 0
+
+
+class PointCardsView(View, frozen=True):
+    """The row of point cards from the left, the size of its deck, and the coins above it."""
+
+    row: tuple[PointCardView, ...] = ()
+    deck: int = 0
+    to_be_dealt: int = 0
+    coins: tuple[CoinPileView, ...] = ()
+
+
 class PlayerView(View, frozen=True):
     """What one seat owns."""
 
@@ -78,6 +139,14 @@ class PlayerView(View, frozen=True):
     claimed: int = 0
     claimed_tiles: tuple[VictoryTileView, ...] = ()
     points: int | None = None
+    claimed_cards: tuple[PointCardView, ...] = ()
+    hand: tuple[CardView, ...] = ()
+    hand_size: int = 0
+    played: tuple[CardView, ...] = ()
+    discard: tuple[CardView, ...] = ()
+    discard_size: int = 0
+    gold: int = 0
+    silver: int = 0
 
 
 class IslandTileView(View, frozen=True):
@@ -140,4 +209,6 @@ class GameView(View, frozen=True):
     harbour: HarbourView | None = None
     bonuses: tuple[BonusSupplyView, ...] = ()
     piles: tuple[CubesView, ...] = ()
+    merchants: MerchantsView | None = None
+    point_cards: PointCardsView | None = None
     free_table: FreeTableView | None = None

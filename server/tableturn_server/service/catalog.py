@@ -53,7 +53,7 @@ class CatalogService:
 
     async def list_component_sets(self, request: Message, call: Call) -> Message:
         """The shipped component sets in short."""
-        sets = [_summary(components.shipped(name)) for name in components.shipped_names()]
+        sets = [set_summary(components.shipped(name)) for name in components.shipped_names()]
         return catalog_pb2.ListComponentSetsResponse(sets=sets)
 
     async def get_component_set(
@@ -69,7 +69,9 @@ class CatalogService:
                 f"there is no component set {request.name[:40]!r}; sets: {names}",
                 field="name",
             ) from error
-        return catalog_pb2.GetComponentSetResponse(summary=_summary(found), document=found.document)
+        return catalog_pb2.GetComponentSetResponse(
+            summary=set_summary(found), document=found.document
+        )
 
     async def check_component_set(
         self, request: catalog_pb2.CheckComponentSetRequest, call: Call
@@ -83,7 +85,7 @@ class CatalogService:
             raise Refused(
                 Reason.BAD_COMPONENTS, str(error), place=error.place or "the file"
             ) from error
-        return catalog_pb2.CheckComponentSetResponse(summary=_summary(found))
+        return catalog_pb2.CheckComponentSetResponse(summary=set_summary(found))
 
 
 def _check_game(name: str) -> None:
@@ -106,7 +108,8 @@ def _option(option: Option) -> catalog_pb2.OptionInfo:
     )
 
 
-def _summary(found: ComponentSet) -> catalog_pb2.ComponentSetSummary:
+def set_summary(found: ComponentSet) -> catalog_pb2.ComponentSetSummary:
+    """A component set in short, as a message."""
     groups = [
         catalog_pb2.ComponentGroup(
             name=group.name,
@@ -114,6 +117,7 @@ def _summary(found: ComponentSet) -> catalog_pb2.ComponentSetSummary:
             confidence=_CONFIDENCE[f"CONFIDENCE_{group.confidence.name}"].number,  # type: ignore[arg-type]
             sources=group.sources,
             note=group.note,
+            reconstructed=group.reconstructed,
         )
         for group in found.summary()
     ]

@@ -90,7 +90,7 @@ def _reader(field: FieldDescriptor, optional: bool) -> Callable[[Any], Any]:
     if field.enum_type is not None:
         return _enum_reader(field.name, ENUMS[field.enum_type.full_name], optional)
     if field.type == FieldDescriptor.TYPE_STRING:
-        return _name_reader(field.name)
+        return _name_reader(field.name, optional)
     if field.type == FieldDescriptor.TYPE_UINT32:
         return _number_reader(field.name)
     return int
@@ -125,8 +125,10 @@ def _enum_reader(name: str, enum: type[IntEnum], optional: bool) -> Callable[[in
     return read
 
 
-def _name_reader(name: str) -> Callable[[str], str]:
-    def read(value: str) -> str:
+def _name_reader(name: str, optional: bool) -> Callable[[str], str | None]:
+    def read(value: str) -> str | None:
+        if not value and optional:
+            return None
         if not value:
             raise _Unreadable(f"its field {name} is missing")
         if len(value) > LONGEST_NAME or not value.isascii() or not value.isalnum():

@@ -14,10 +14,12 @@ from tableturn_client.cli.command import command, repeated_options
 from tableturn_client.cli.files import read_file, write_file
 from tableturn_client.cli.plain import plain, word
 from tableturn_client.cli.session import Session, columns
+from tableturn_client.cli.template import laid_out, nothing_to_fill_in, template
 from tableturn_client.client import Client
 from tableturn_client.drawing.words import clean
 from tableturn_client.errors import BadValue, Refusal, UnknownName
 from tableturn_client.messages import (
+    ComponentGroup,
     ComponentSetSummary,
     Confidence,
     GameInfo,
@@ -33,13 +35,15 @@ async def games_command(session: Session) -> None:
     """List the games that can be played."""
     async with session.client() as client:
         games = await client.games()
-    rows = [("GAME", "TITLE", "SEATS", "COMPONENTS", "BOTS")]
+        sets = await client.component_sets()
+    sure = {one.name: f"{one.name} ({least_sure(one)})" for one in sets}
+    rows = [("GAME", "TITLE", "SEATS", "COMPONENTS (LEAST SURE VALUE)", "BOTS")]
     rows += [
         (
             game.name,
             game.title,
             _seats(game),
-            game.component_set or "-",
+            sure.get(game.component_set, game.component_set or "-"),
             ", ".join(game.bots) or "-",
         )
         for game in games
@@ -78,7 +82,7 @@ async def rules_command(session: Session, game: str, clause: str | None) -> None
 @click.group("components", invoke_without_command=True, params=repeated_options())
 @click.pass_context
 def components_command(context: click.Context) -> None:
-    """List, show and check component sets: cards, tiles and boards as data."""
+    """List, show, check and fill in component sets: cards, tiles and boards as data."""
     if context.invoked_subcommand is None:
         context.invoke(list_command)
 
@@ -96,10 +100,10 @@ async def list_command(session: Session) -> None:
 @command(
     "show",
     examples="tableturn components show eastern-wonders\n"
-    "tableturn components show eastern-wonders -o my-wonders.json",
+    "tableturn components show eastern-wonders -o wonders.json",
 )
 @click.argument("name")
-@click.option("-o", "--output", metavar="FILE", help="Write the set to a file, to be changed.")
+@click.option("-o", "--output", metavar="FILE", help="Write the whole set to a file.")
 async def show_command(session: Session, name: str, output: str | None) -> None:
     """Show where the values of a set come from, or write the set to a file."""
     async with session.client() as client:
@@ -121,10 +125,52 @@ async def check_command(session: Session, file: str, game: str) -> None:
     document = read_file(file)
     async with session.client() as client:
         summary = await client.check_component_set(game or _named_game(document, file), document)
-    session.tell({"summary": plain(summary)}, f"{file} holds.", *_set_lines(summary))
+    left = ", ".join(
+        f"{group.reconstructed} of {group.count} {clean(group.name)}"
+        for group in stand_ins(summary)
+    )
+    session.tell(
+        {"summary": plain(summary)},
+        f"{file} holds.",
+        *_set_lines(summary),
+        f"Still reconstructed: {left}." if left else "Nothing in it is reconstructed.",
+    )
 
 
-for _command in (list_command, show_command, check_command):
+@command(
+    "template",
+    examples="tableturn components template eastern-wonders -o my-wonders.json\n"
+    "tableturn components template spice-road --all",
+)
+@click.argument("game")
+@click.option("--all", "everything", is_flag=True, help="The verified values as well.")
+@click.option("-o", "--output", metavar="FILE", help="Write it to a file.")
+async def template_command(
+    session: Session, game: str, everything: bool, output: str | None
+) -> None:
+    """A file to fill in the printed values of your copy of a GAME, the doubtful ones first."""
+    async with session.client() as client:
+        info = await game_of(client, game)
+        if not info.component_set:
+            raise BadValue(f"{game} is played without components")
+        found = await client.component_set(info.component_set)
+    document = template(found, everything=everything)
+    text = laid_out(document) + "\n"
+    nothing = nothing_to_fill_in(found)
+    lines = [clean(nothing, 200)] if nothing else []
+    if output is None or output == "-":
+        lines = text.splitlines()
+    else:
+        write_file(output, text.encode())
+        lines += [
+            f"The file to fill in is {output}.",
+            f"Then: {session.typed(f'components check {output}')}",
+            f"And:  {session.typed(f'new {game} --components {output}')}",
+        ]
+    session.tell({"template": document, "nothing_to_fill_in": bool(nothing)}, *lines)
+
+
+for _command in (list_command, show_command, check_command, template_command):
     components_command.add_command(_command)
 
 
@@ -181,6 +227,8 @@ def _set_lines(summary: ComponentSetSummary) -> list[str]:
     lines = [f"{clean(summary.title)} ({clean(summary.name)}), sha256 {summary.sha256.hex()}"]
     for group in summary.groups:
         sure = confidence(group.confidence)
+        if 0 < group.reconstructed < group.count:
+            sure = f"{group.reconstructed} of them {sure}"
         lines.append(f"  {clean(group.name)}: {group.count}, {sure}")
         if group.note:
             lines.append(f"    {clean(group.note)}")
@@ -191,6 +239,11 @@ def _set_lines(summary: ComponentSetSummary) -> list[str]:
 def confidence(value: int) -> str:
     """How sure a value is, in words."""
     return word(Confidence.DESCRIPTOR, value).replace("_", " ")
+
+
+def stand_ins(summary: ComponentSetSummary) -> list[ComponentGroup]:
+    """The groups that have values which are stand-ins of ours."""
+    return [group for group in summary.groups if group.reconstructed]
 
 
 def least_sure(summary: ComponentSetSummary) -> str:

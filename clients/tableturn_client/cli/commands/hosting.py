@@ -16,7 +16,7 @@ from tableturn_client.cli.command import (
     table_argument,
 )
 from tableturn_client.cli.commands.bots import seat_bots, seats_for
-from tableturn_client.cli.commands.catalog import confidence
+from tableturn_client.cli.commands.catalog import confidence, stand_ins
 from tableturn_client.cli.files import read_file
 from tableturn_client.cli.holding import hosting_table, trusted_table
 from tableturn_client.cli.plain import plain, word
@@ -26,7 +26,14 @@ from tableturn_client.credentials import Credential, key
 from tableturn_client.drawing.words import clean
 from tableturn_client.errors import BadValue, Refused, Unavailable
 from tableturn_client.handles import Done
-from tableturn_client.messages import Confidence, Occupant, TableStatus, TableSummary, TableView
+from tableturn_client.messages import (
+    ComponentGroup,
+    Confidence,
+    Occupant,
+    TableStatus,
+    TableSummary,
+    TableView,
+)
 from tableturn_client.tokens import check_token, new_request_id, new_token
 
 _LARGEST_SET = 256 * 1024
@@ -152,7 +159,7 @@ async def new_command(
         if bots:
             await seat_bots(new.table, new.view, bots)
             new = replace(new, view=await new.table.view())
-        unsure = await _unsure(client, new.view)
+        unsure = await _unsure(client, new.view, own_set)
     _tell_new(session, new, watch, unsure, starts, names)
     if names:
         from tableturn_client.play.command import sit_and_play
@@ -182,25 +189,20 @@ def _host_credential(session: Session, table_id: str, request_id: str) -> tuple[
     return fresh, True
 
 
-async def _unsure(client: Client, view: TableView) -> list[str]:
+async def _unsure(client: Client, view: TableView, own_set: bytes) -> list[ComponentGroup]:
     """The groups of components with values that are stand-ins of ours."""
     if not view.component_set.reconstructed:
         return []
-    for summary in await client.component_sets():
-        if summary.name == view.component_set.name and not view.component_set.custom:
-            return [
-                group.name
-                for group in summary.groups
-                if group.confidence == Confidence.CONFIDENCE_RECONSTRUCTED
-            ]
-    return ["some values"]
+    if own_set:
+        return stand_ins(await client.check_component_set(view.game, own_set))
+    return stand_ins((await client.component_set(view.component_set.name)).summary)
 
 
 def _tell_new(
     session: Session,
     new: NewTable,
     watch: str,
-    unsure: list[str],
+    unsure: Sequence[ComponentGroup],
     starts: bool,
     names: Sequence[str],
 ) -> None:
@@ -217,7 +219,10 @@ def _tell_new(
         sure = confidence(Confidence.CONFIDENCE_RECONSTRUCTED)
         lines.append(
             f"Note: of the components, these are {sure} (stand-ins of ours, no printed values): "
-            + ", ".join(clean(name).replace("_", " ") for name in unsure)
+            + ", ".join(
+                f"{group.reconstructed} of {group.count} {clean(group.name).replace('_', ' ')}"
+                for group in unsure
+            )
         )
     if watch:
         lines.append("Spectators need the watch token; `--json` prints it.")
@@ -233,7 +238,7 @@ def _tell_new(
             "table_id": table_id,
             "replayed": new.replayed,
             "warnings": list(new.warnings),
-            "reconstructed": unsure,
+            "reconstructed": [group.name for group in unsure],
             "watch_token": watch or None,
             "table": plain(view),
         },

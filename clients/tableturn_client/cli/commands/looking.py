@@ -29,12 +29,14 @@ async def show_command(session: Session, table_id: str, seat: int | None, specta
     if session.json:
         session.tell({"table": plain(view)})
         return
-    from tableturn_client.drawing import Eyes, Look, draw
+    from tableturn_client.drawing import Eyes, Look, draw, status
 
     held = [one.seat for one in session.credentials.seats(session.server, table_id)]
     own = [] if spectator else held or [view.viewer]
     drawn = draw(view, Look.of(session.console), Eyes(own=own, seat=view.viewer))
     session.console.print(drawn)
+    for line in status.small_print(view):
+        session.console.print(line, style="dim")
     session.console.print(f"Revision {view.revision}.", style="dim")
 
 

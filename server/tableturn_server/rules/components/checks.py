@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from tableturn_server.rules.actions import BonusKind
 from tableturn_server.rules.components.errors import BadComponents
-from tableturn_server.rules.components.sets import GROUPS, ComponentSet
+from tableturn_server.rules.components.sets import GROUPS, ComponentSet, MerchantCard, PointTile
 from tableturn_server.rules.mechanics.cubes import LETTERS, Cubes, from_letters
 from tableturn_server.rules.mechanics.islands import BadLayout, read_layout
+
+Check = Callable[[ComponentSet], None]
 
 SYMBOLS = ("ginger", "chili", "tea", "cloves")
 MAX_CUBES = 12
 """The most cubes in one cost or gain: far above anything printed."""
 MAX_POINTS = 99
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+_CARD = re.compile(r"[A-Z]{1,2}[0-9]{1,3}")
+"""The id of a card, which is typed in play."""
+_UPGRADE = re.compile(r"upgrade [1-9]")
 
 
 def games_with_components() -> tuple[str, ...]:
@@ -33,8 +38,12 @@ def check_set(components: ComponentSet, game: str) -> None:
     if not 1 <= len(components.title) <= 100:
         raise BadComponents("title", "a title of 1 to 100 letters")
     _check_ids(components)
-    for check in _GAMES[game]:
-        check(components)
+    checks = _GAMES[game]
+    for name in GROUPS:
+        if name in checks:
+            checks[name](components)
+        elif components.group(name).items:
+            raise BadComponents(name, f"{game} has none: it has {', '.join(checks)}")
 
 
 def _check_ids(components: ComponentSet) -> None:
@@ -88,7 +97,72 @@ def _points(value: int, path: str) -> None:
         raise BadComponents(path, f"from 0 to {MAX_POINTS} points, not {value}")
 
 
-def _market_tiles(of_each: int) -> Callable[[ComponentSet], None]:
+def _merchant_cards(count: int) -> Check:
+    """So many cards, each with an effect."""
+
+    def check(components: ComponentSet) -> None:
+        cards = components.merchant_cards.items
+        for index, card in enumerate(cards):
+            _check_card(card, f"merchant_cards.items[{index}]")
+        if len(cards) != count:
+            raise BadComponents("merchant_cards.items", f"{count} cards, not {len(cards)}")
+
+    return check
+
+
+def _starting_cards(count: int, copies: int) -> Check:
+    """So many cards that every player begins with, and copies of each for all players."""
+
+    def check(components: ComponentSet) -> None:
+        cards = components.starting_cards.items
+        for index, card in enumerate(cards):
+            path = f"starting_cards.items[{index}]"
+            _check_card(card, path)
+            if card.count != copies:
+                raise BadComponents(f"{path}.count", f"{copies} copies, not {card.count}")
+        if len(cards) != count:
+            raise BadComponents("starting_cards.items", f"{count} cards, not {len(cards)}")
+
+    return check
+
+
+def _check_card(card: MerchantCard, path: str) -> None:
+    """A merchant card can be named in play, and its effect reads as one of the three kinds."""
+    _check_card_id(card.id, path)
+    path = f"{path}.effect"
+    if card.effect.startswith("+"):
+        _cubes(card.effect.removeprefix("+"), path)
+    elif ">" in card.effect:
+        _check_trade(card.effect, path)
+    elif not _UPGRADE.fullmatch(card.effect):
+        raise BadComponents(
+            path,
+            "an effect is written as +YYR, as YYY>B, or from upgrade 1 to upgrade 9, "
+            f"not {card.effect!r}",
+        )
+
+
+def _check_card_id(name: str, path: str) -> None:
+    """Players type the ids of cards."""
+    if not _CARD.fullmatch(name):
+        raise BadComponents(
+            f"{path}.id",
+            f"a card has one or two capital letters and a number, such as M07, not {name!r}",
+        )
+
+
+def _point_cards(count: int) -> Check:
+    """So many cards, each with a cost and points."""
+
+    def check(components: ComponentSet) -> None:
+        for index, card in enumerate(components.point_cards.items):
+            _check_card_id(card.id, f"point_cards.items[{index}]")
+        _check_prices(components.point_cards.items, count, "point_cards.items")
+
+    return check
+
+
+def _market_tiles(of_each: int) -> Check:
     """So many tiles of each symbol, whose trades end."""
 
     def check(components: ComponentSet) -> None:
@@ -123,22 +197,26 @@ def _check_trade(trade: str, path: str) -> None:
         raise BadComponents(path, f"{trade} gives back all that it takes and would never end")
 
 
-def _victory_tiles(count: int) -> Callable[[ComponentSet], None]:
+def _victory_tiles(count: int) -> Check:
     """So many tiles, each with a cost and points."""
 
     def check(components: ComponentSet) -> None:
-        for index, tile in enumerate(components.victory_tiles.items):
-            _cubes(tile.cost, f"victory_tiles.items[{index}].cost")
-            _points(tile.points, f"victory_tiles.items[{index}].points")
-        found = len(components.victory_tiles.items)
-        if found != count:
-            raise BadComponents("victory_tiles.items", f"{count} tiles, not {found}")
+        _check_prices(components.victory_tiles.items, count, "victory_tiles.items")
 
     return check
 
 
-def _bonus_tiles(count: int, kinds: tuple[BonusKind, ...]) -> Callable[[ComponentSet], None]:
-    """So many tiles in all, some of each kind; the VP pile from the highest down."""
+def _check_prices(items: Sequence[PointTile], count: int, path: str) -> None:
+    """So many cards or tiles with a cost and points."""
+    for index, item in enumerate(items):
+        _cubes(item.cost, f"{path}[{index}].cost")
+        _points(item.points, f"{path}[{index}].points")
+    if len(items) != count:
+        raise BadComponents(path, f"{count} pieces, not {len(items)}")
+
+
+def _bonus_tiles(kinds: tuple[BonusKind, ...], *, least: int, most: int) -> Check:
+    """From least to most tiles in all, some of each kind; the VP pile from the highest down."""
     words = tuple(kind.name.lower() for kind in kinds)
 
     def check(components: ComponentSet) -> None:
@@ -147,14 +225,15 @@ def _bonus_tiles(count: int, kinds: tuple[BonusKind, ...]) -> Callable[[Componen
             path = f"bonus_tiles.items[{index}]"
             if tile.kind not in words:
                 raise BadComponents(f"{path}.kind", f"one of {', '.join(words)}, not {tile.kind!r}")
-            if not 1 <= tile.count <= count:
-                raise BadComponents(f"{path}.count", f"from 1 to {count}, not {tile.count}")
+            if not 1 <= tile.count <= most:
+                raise BadComponents(f"{path}.count", f"from 1 to {most}, not {tile.count}")
             _points(tile.points, f"{path}.points")
         for word in words:
             if not any(tile.kind == word for tile in items):
                 raise BadComponents("bonus_tiles.items", f"there is no tile of kind {word}")
         found = sum(tile.count for tile in items)
-        if found != count:
+        if not least <= found <= most:
+            count = f"{most}" if least == most else f"from {least} to {most}"
             raise BadComponents("bonus_tiles.items", f"{count} tiles in all, not {found}")
         pile = [tile.points for tile in items if tile.kind == "vp"]
         if any(above < below for above, below in pairwise(pile)):
@@ -163,7 +242,7 @@ def _bonus_tiles(count: int, kinds: tuple[BonusKind, ...]) -> Callable[[Componen
     return check
 
 
-def _player_board(columns: int) -> Callable[[ComponentSet], None]:
+def _player_board(columns: int) -> Check:
     """One board: a row of so many outposts for each symbol."""
 
     def check(components: ComponentSet) -> None:
@@ -187,7 +266,7 @@ def _player_board(columns: int) -> Callable[[ComponentSet], None]:
     return check
 
 
-def _start_piles(count: int) -> Callable[[ComponentSet], None]:
+def _start_piles(count: int) -> Check:
     """So many piles of starting cubes."""
 
     def check(components: ComponentSet) -> None:
@@ -200,7 +279,7 @@ def _start_piles(count: int) -> Callable[[ComponentSet], None]:
     return check
 
 
-def _maps(name: str) -> Callable[[ComponentSet], None]:
+def _maps(name: str) -> Check:
     """The map patterns are layouts, and the one that the game begins with is there."""
 
     def check(components: ComponentSet) -> None:
@@ -215,14 +294,33 @@ def _maps(name: str) -> Callable[[ComponentSet], None]:
     return check
 
 
-_GAMES: dict[str, tuple[Callable[[ComponentSet], None], ...]] = {
-    "eastern-wonders": (
-        _market_tiles(6),  # EW-01
-        _victory_tiles(26),  # EW-05
-        _bonus_tiles(20, tuple(BonusKind)),  # EW-06
-        _player_board(5),  # EW-07
-        _start_piles(4),  # EW-08
-        _maps("first-game"),  # EW-02
-    ),
+_GAMES: dict[str, dict[str, Check]] = {
+    "spice-road": {
+        "merchant_cards": _merchant_cards(43),  # SR-04
+        "starting_cards": _starting_cards(2, copies=5),  # SR-03
+        "point_cards": _point_cards(36),  # SR-01
+        "start_piles": _start_piles(5),  # SR-05
+    },
+    "eastern-wonders": {
+        "market_tiles": _market_tiles(6),  # EW-01
+        "victory_tiles": _victory_tiles(26),  # EW-05
+        "bonus_tiles": _bonus_tiles(tuple(BonusKind), least=20, most=20),  # EW-06
+        "player_boards": _player_board(5),  # EW-07
+        "start_piles": _start_piles(4),  # EW-08
+        "maps": _maps("first-game"),  # EW-02
+    },
+    "from-sand-to-sea": {
+        "merchant_cards": _merchant_cards(43),  # SS-01
+        "starting_cards": _starting_cards(2, copies=5),  # SS-01
+        "market_tiles": _market_tiles(6),  # SS-02
+        "victory_tiles": _victory_tiles(26),  # SS-03
+        # SS-03. Only the 20 of all kinds are known, not how many of them are left out here.
+        "bonus_tiles": _bonus_tiles(
+            (BonusKind.MOVE, BonusKind.CARGO, BonusKind.VP), least=3, most=18
+        ),
+        "player_boards": _player_board(4),  # SS-04
+        "start_piles": _start_piles(4),  # SS-05
+        "maps": _maps("first-game"),  # SS-02
+    },
 }
-"""What each game asks of its set."""
+"""What each game asks of the groups of its set. It has no others."""

@@ -1,10 +1,9 @@
 """Reading component sets: the shipped ones, and a user's own over a shipped base.
 
-A set is a JSON file. What a user's file leaves out comes from its base (the
-game's shipped set, unless `base` says `none`); an item with the id of an item of
-the base changes the fields that it names, any other item is added, and a group
-with `"replace": true` starts empty. A changed value is the user's word: unless
-the file says otherwise its confidence is `single-source`, without sources.
+A set is a JSON file. A group of a shipped file may be `{"from": NAME}`, the same
+group of another shipped set. What a user's file leaves out comes from its base
+(`merging`), unless `base` says `none`. The key `//`, in any object, is a remark
+for people and no part of the set.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import msgspec
 
 from tableturn_server.rules.components.checks import check_set, games_with_components
 from tableturn_server.rules.components.errors import BadComponents
+from tableturn_server.rules.components.merging import Json, merged, with_defaults
 from tableturn_server.rules.components.sets import GROUPS, ComponentSet
 
 __all__ = ["BadComponents", "load", "shipped", "shipped_names"]
@@ -28,10 +28,7 @@ MAX_NESTING = 8
 MAX_TEXT = 1000
 FORMAT = 1
 _HEAD = ("format", "name", "game", "title", "note", "sources", "base")
-
-Json = dict[str, Any]
-Places = dict[str, dict[int, int]]
-"""For each group: where an item of the merged set stands in the user's file."""
+REMARK = "//"
 
 
 def shipped_names() -> tuple[str, ...]:
@@ -55,9 +52,23 @@ def shipped(name: str) -> ComponentSet:
 
 
 def _shipped_data(name: str) -> Json:
-    """The content of a shipped file."""
+    """The content of a shipped file, whole: with the groups that it takes from others."""
     file = resources.files(__package__).joinpath(name.replace("-", "_") + ".json")
-    return _read(file.read_bytes())
+    data = _read(file.read_bytes())
+    for group in GROUPS:
+        if other := data.get(group, {}).get("from"):
+            data = _with_taken(data, group, _shipped_data(other))
+    return data
+
+
+def _with_taken(data: Json, group: str, other: Json) -> Json:
+    """A set with the group of another set, and the sources that the group names."""
+    taken = with_defaults(other[group], group)
+    sources = {name: other["sources"][name] for item in taken["items"] for name in item["sources"]}
+    for name, text in sources.items():
+        if data["sources"].get(name, text) != text:
+            raise BadComponents("sources", f"{name!r} is another source where {group} come from")
+    return {**data, group: taken, "sources": {**data["sources"], **sources}}
 
 
 def load(data: bytes, game: str) -> ComponentSet:
@@ -73,12 +84,11 @@ def load(data: bytes, game: str) -> ComponentSet:
     base = given.get("base", game)
     if base == "none":
         return _own(_build(given, game))
-    if base not in shipped_names():
-        names = ", ".join((*shipped_names(), "none"))
-        raise BadComponents("base", f"must be one of {names}")
-    merged, places = _merged(_shipped_data(base), given)
+    if base != game:
+        raise BadComponents("base", f"must be one of {game}, none")
+    whole, places = merged(_shipped_data(game), given)
     try:
-        return _own(_build(merged, game))
+        return _own(_build(whole, game))
     except BadComponents as error:
         raise error.moved(places) from None
 
@@ -147,9 +157,11 @@ def _check_nesting(text: str) -> None:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Json:
-    """An object; a key that stands twice would silently win over the first."""
+    """An object without its remarks; a key that stands twice would win over the first."""
     found: Json = {}
     for key, value in pairs:
+        if key == REMARK:
+            continue
         if key in found:
             raise BadComponents("", f"the key {key[:40]!r} stands twice in one object")
         found[key] = value
@@ -186,82 +198,6 @@ def _check_texts(value: Any, path: str) -> None:
             raise BadComponents(path, f"{value[:20]!r} holds characters that can't be printed")
 
 
-# -- a user's set over its base ------------------------------------------------------------
-
-
-def _merged(base: Json, given: Json) -> tuple[Json, Places]:
-    """What a user's file says, over the base; and where its items went."""
-    merged = {**base, "name": "own", "note": "", "base": "none"}
-    places: Places = {}
-    for key, value in given.items():
-        if key == "sources" and isinstance(value, dict):
-            merged[key] = {**base.get(key, {}), **value}
-        elif key in GROUPS:
-            merged[key], places[key] = _merged_group(base.get(key, {}), value, key)
-        elif key != "base":
-            merged[key] = value
-    return merged, places
-
-
-def _merged_group(base: Json, given: Any, path: str) -> tuple[Json, dict[int, int]]:
-    """A group of a user's file over the same group of the base.
-
-    Also tells which place in the file each item of the file has in the result.
-    """
-    items = _items(given, path)
-    default = given.get("confidence", "single-source")
-    sources = given.get("sources", [])
-    replace = given.get("replace", False)
-    if not isinstance(replace, bool):
-        raise BadComponents(f"{path}.replace", "true or false")
-    merged = [] if replace else _items(_with_defaults(base, path), path)
-    known = {item["id"]: place for place, item in enumerate(merged)}
-    places: dict[int, int] = {}
-    seen: set[str] = set()
-    for place, item in enumerate(items):
-        where = f"{path}.items[{place}]"
-        name = item.get("id")
-        if not isinstance(name, str):
-            raise BadComponents(f"{where}.id", "every item has an id")
-        if name in seen:
-            raise BadComponents(f"{where}.id", f"{name!r} stands twice")
-        seen.add(name)
-        own = {"confidence": default, "sources": sources, **item}
-        target = known.get(name, len(merged))
-        places[target] = place
-        if target == len(merged):
-            merged.append(own)
-        else:
-            kept = {k: v for k, v in merged[target].items() if k not in _CLAIMS}
-            merged[target] = {**kept, **own}
-    group = {**base, **{k: v for k, v in given.items() if k not in ("items", "replace")}}
-    return {**group, "items": merged}, places
-
-
-_CLAIMS = ("confidence", "sources", "unsure", "alternative", "note")
-"""What an item says about its values; void when the values are changed."""
-
-
-def _items(group: Any, path: str) -> list[Json]:
-    """The items of a group as they stand."""
-    if not isinstance(group, dict):
-        raise BadComponents(path, "a group is an object with `items`")
-    items = group.get("items", [])
-    if not isinstance(items, list):
-        raise BadComponents(f"{path}.items", "a list of items")
-    for index, item in enumerate(items):
-        if not isinstance(item, dict):
-            raise BadComponents(f"{path}.items[{index}]", "an item is an object")
-    return items
-
-
-def _with_defaults(group: Any, path: str) -> Json:
-    """The group with its confidence and sources written into each item without."""
-    items = _items(group, path)
-    default = {key: group[key] for key in ("confidence", "sources") if key in group}
-    return {**group, "items": [{**default, **item} for item in items]}
-
-
 # -- typed and checked ---------------------------------------------------------------------
 
 
@@ -274,7 +210,7 @@ def _build(data: Json, game: str) -> ComponentSet:
     whole: Json = {"note": "", **data, "base": "none"}
     for name in GROUPS:
         if name in data:
-            whole[name] = _with_defaults(data[name], name)
+            whole[name] = with_defaults(data[name], name)
     try:
         typed = msgspec.convert(_as_pairs(whole), ComponentSet)
     except msgspec.ValidationError as error:

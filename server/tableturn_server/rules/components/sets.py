@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Generic, TypeVar
 
 import msgspec
 
 from tableturn_server.rules.actions import BonusKind
-from tableturn_server.rules.mechanics.cubes import Cubes, from_letters
+from tableturn_server.rules.mechanics.cubes import NO_CUBES, Cubes, from_letters
+from tableturn_server.rules.views import CardKind
 
 
 class Confidence(Enum):
@@ -72,6 +74,42 @@ class PointTile(Item, frozen=True):
     def price(self) -> Cubes:
         """The cubes that it costs."""
         return from_letters(self.cost)
+
+
+class MerchantCard(Item, frozen=True):
+    """A merchant card: what it does, as `+YYR` (spice), `upgrade 2` or `YYY>B` (trade)."""
+
+    effect: str
+
+    @property
+    def kind(self) -> CardKind:
+        """What it does."""
+        if self.effect.startswith("+"):
+            return CardKind.SPICE
+        return CardKind.TRADE if ">" in self.effect else CardKind.UPGRADE
+
+    @property
+    def cost(self) -> Cubes:
+        """What one exchange of a trade takes."""
+        return from_letters(self.effect.partition(">")[0]) if ">" in self.effect else NO_CUBES
+
+    @property
+    def gain(self) -> Cubes:
+        """What a spice card, or one exchange of a trade, gives."""
+        if self.kind == CardKind.UPGRADE:
+            return NO_CUBES
+        return from_letters(self.effect.partition(">")[2] or self.effect.removeprefix("+"))
+
+    @property
+    def upgrades(self) -> int:
+        """How many single upgrades it allows."""
+        return int(self.effect.split()[1]) if self.kind == CardKind.UPGRADE else 0
+
+
+class StartingCard(MerchantCard, frozen=True):
+    """A merchant card that players begin with, of which there are `count`."""
+
+    count: int
 
 
 class BonusTile(Item, frozen=True):
@@ -138,10 +176,10 @@ class GroupSummary(msgspec.Struct, frozen=True, kw_only=True):
     """How many components that are, copies counted."""
     confidence: Confidence
     """The confidence of the least sure value."""
-    unsure: tuple[tuple[str, int], ...] = ()
-    """Words of confidence below `verified`, and how many items have such a value."""
+    reconstructed: int = 0
+    """How many of them have a value that is a stand-in of ours."""
     sources: tuple[str, ...] = ()
-    """The sources of the group and its items, a line each."""
+    """The sources of its items, a line each."""
     note: str = ""
 
 
@@ -158,6 +196,9 @@ class ComponentSet(msgspec.Struct, frozen=True, kw_only=True, eq=False, forbid_u
     base: str = "none"
     note: str = ""
     sources: tuple[tuple[str, str], ...] = ()
+    merchant_cards: Group[MerchantCard] = Group(())
+    starting_cards: Group[StartingCard] = Group(())
+    point_cards: Group[PointTile] = Group(())
     market_tiles: Group[MarketTile] = Group(())
     victory_tiles: Group[PointTile] = Group(())
     bonus_tiles: Group[BonusTile] = Group(())
@@ -203,6 +244,9 @@ class ComponentSet(msgspec.Struct, frozen=True, kw_only=True, eq=False, forbid_u
 
 
 GROUPS: dict[str, type[Item]] = {
+    "merchant_cards": MerchantCard,
+    "starting_cards": StartingCard,
+    "point_cards": PointTile,
     "market_tiles": MarketTile,
     "victory_tiles": PointTile,
     "bonus_tiles": BonusTile,
@@ -215,13 +259,19 @@ GROUPS: dict[str, type[Item]] = {
 
 def _summary(name: str, group: Group[Item], sources: dict[str, str]) -> GroupSummary:
     """One group in short."""
-    words = [item.least for item in group.items]
-    named = [*group.sources, *(source for item in group.items for source in item.sources)]
+    named = [source for item in group.items for source in item.sources]
     return GroupSummary(
         name=name,
-        count=sum(getattr(item, "count", 1) for item in group.items),
-        confidence=max(words, key=CONFIDENCES.index),
-        unsure=tuple((word.value, words.count(word)) for word in CONFIDENCES[1:] if word in words),
+        count=_pieces(group.items),
+        confidence=max((item.least for item in group.items), key=CONFIDENCES.index),
+        reconstructed=_pieces(
+            item for item in group.items if item.least == Confidence.RECONSTRUCTED
+        ),
         sources=tuple(sources[source] for source in dict.fromkeys(named)),
         note=group.note,
     )
+
+
+def _pieces(items: Iterable[Item]) -> int:
+    """How many components that are, copies counted."""
+    return sum(getattr(item, "count", 1) for item in items)

@@ -54,6 +54,9 @@ class Harbour(msgspec.Struct, frozen=True, array_like=True):
         return msgspec.structs.replace(self, tiles=replaced(self.tiles, port, TO_BE_DRAWN))
 
 
+NO_HARBOUR = Harbour((), 0)
+
+
 class Drawn(msgspec.Struct, frozen=True):
     """A tile, or CLOSED, that came to lie on a port; EMPTY where the pile had run out."""
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import combinations
 from typing import TypeVar
@@ -312,19 +313,18 @@ class Islands(msgspec.Struct, frozen=True, array_like=True):
             other for other, boat in enumerate(self.boats, 1) if boat == place and other != seat
         )
 
-    def may_end(self, place: int, seat: int, cubes: int, free: int) -> bool:
+    def may_end(self, place: int, seat: int, left: Callable[[int], int]) -> bool:
         """A movement at a place can come to a legal end, there or further on (EW-R12).
 
-        `cubes` are left in the hold, `free` further steps cost nothing, each other
-        step costs a cube, and the boats at the end must be payable with what is left.
+        `left` tells how many cubes remain after so many further steps, to pay for the
+        boats at the end; negative where the steps themselves can't be paid.
         """
-        if len(self.owners_at(place, seat)) <= cubes:
+        if len(self.owners_at(place, seat)) <= left(0):
             return True
-        for goal, steps in enumerate(self.shape.distances[place]):
-            left = cubes - max(0, steps - free)
-            if left >= 0 and len(self.owners_at(goal, seat)) <= left:
-                return True
-        return False
+        return any(
+            len(self.owners_at(goal, seat)) <= left(steps)
+            for goal, steps in enumerate(self.shape.distances[place])
+        )
 
     def with_boat(self, seat: int, place: int) -> Islands:
         """A boat put on a place, or taken off the map with NOWHERE."""
@@ -338,6 +338,9 @@ class Islands(msgspec.Struct, frozen=True, array_like=True):
         """A seat built at a place."""
         built = (*self.outposts[place], seat)
         return msgspec.structs.replace(self, outposts=replaced(self.outposts, place, built))
+
+
+NO_ISLANDS = Islands("", (), (), (), ())
 
 
 class TileFace(msgspec.Struct, frozen=True):

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from tableturn_server.rules.catalog import GAMES
-from tableturn_server.rules.texts import document
+from tableturn_server.rules.texts.pages import page
 
 if __name__ == "__main__":
     for game in GAMES:
-        Path(sys.argv[1], f"{game}.md").write_text(document(game), "utf-8")
+        Path(sys.argv[1], f"{game}.md").write_text(page(game), "utf-8")
