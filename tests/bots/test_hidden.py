@@ -15,7 +15,7 @@ from tableturn_server.tables.due import due_bots
 from tableturn_server.tables.state import game_of
 from tests.bots.support import BOTS, bots_at
 from tests.store.support import eventually
-from tests.tables.hiding import OTHER_SEED, otherwise_hidden
+from tests.tables.hiding import OTHER_SEED, heights, otherwise_hidden
 from tests.tables.play import SEED, TableOfTest
 
 GAMES = ["eastern-wonders", "free-table"]
@@ -78,9 +78,10 @@ async def test_no_seed_and_no_hidden_half_is_sent_to_a_worker(game: str, tmp_pat
     assert OTHER_SEED not in data
     assert msgspec.msgpack.encode(table.hidden) not in data
     assert table.making.host not in data
-    pile = getattr(table.hidden, "pile", None)
-    if pile is not None:
-        assert data.count(msgspec.msgpack.encode(pile)[1:8]) == 0
+    for name, height in heights(table.hidden).items():
+        if height > 8:
+            pile = getattr(table.hidden, name)
+            assert data.count(msgspec.msgpack.encode(pile)[3:11]) == 0
 
 
 def test_a_bot_sees_no_values_of_tiles_that_others_took() -> None:

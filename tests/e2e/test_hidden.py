@@ -24,7 +24,6 @@ from google.protobuf.message import DecodeError
 
 from tableturn.v1 import table_pb2
 from tableturn.v1.actions_pb2 import Action
-from tableturn_server.rules.source import Source
 from tableturn_server.store import open_store
 from tableturn_server.tables.state import Table as State
 from tableturn_server.tables.state import decode, encode
@@ -41,6 +40,7 @@ from tests.e2e.calls import (
 from tests.e2e.playing import pick
 from tests.e2e.processes import serving
 from tests.e2e.tables import Table, new_table
+from tests.tables.hiding import OTHER_SEED, heights, other_half
 
 pytestmark = pytest.mark.e2e
 
@@ -118,31 +118,20 @@ def tables_with_a_past(connection: Connection, watch: str) -> dict[str, Table]:
 
 # -- the other half --------------------------------------------------------------------------
 
-OTHER_SEED = b"\xff" * 16
-
-
 def seed_hash(seed: bytes) -> bytes:
     """What is published of a seed before the game."""
     return blake2b(seed, digest_size=32).digest()
 
 
-def with_another_half(state: State, left: int) -> State:
-    """The table of another seed, with the rest of its pile in another order.
+def with_another_half(state: State, left: dict[str, int]) -> State:
+    """The table of another seed, with the rest of its piles in another order.
 
-    The last `left` tiles are the rest, which nobody has seen.
+    The last `left` of each pile are the rest, which nobody has seen.
     """
-    hidden: Any = state.hidden
-    changes: dict[str, Any] = {}
-    if getattr(hidden, "source", None) is not None:
-        changes["source"] = Source(OTHER_SEED, hidden.source.drawn + 7)
-    if hasattr(hidden, "pile"):
-        drawn = len(hidden.pile) - left
-        rest = hidden.pile[drawn:]
-        changes["pile"] = (*hidden.pile[:drawn], *reversed(rest))
     return msgspec.structs.replace(
         state,
         making=msgspec.structs.replace(state.making, seed=OTHER_SEED),
-        hidden=msgspec.structs.replace(hidden, **changes),
+        hidden=other_half(state.hidden, left),
     )
 
 
@@ -159,7 +148,7 @@ async def permute(data: Path, table_ids: list[str]) -> dict[str, bytes]:
             assert stored is not None
             state = decode(stored.blob)
             seeds[table_id] = state.making.seed
-            left = len(getattr(state.hidden, "pile", ()))
+            left = heights(state.hidden)
             other = encode(with_another_half(state, left))
             assert other != stored.blob
             await call("HSET", f"tt:{{{table_id}}}:table", "blob", other)

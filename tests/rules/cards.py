@@ -260,5 +260,5 @@ def play_spice_road(
         points=PointRow(numbers, len(below), above),
         rounds=change(open.rounds, seat=SEATS.index(turn) + 1, round=round),
     )
-    table.hidden = change(table.hidden, points=tuple(map(orders.index, below)))
+    table.hidden = change(table.hidden, point_deck=tuple(map(orders.index, below)))
     return table

@@ -1,6 +1,6 @@
 """Golden games: whole games as text files, which must replay the same for ever.
 
-    python -m tests.rules.golden            write the games of Eastern Wonders anew
+    python -m tests.rules.golden            write the games of the Century family anew
     python -m tests.rules.golden FILE       replay a file and print how it ends
 
 A file says what the table was made with, then one line for each confirmed turn,
@@ -35,19 +35,27 @@ from tableturn_server.rules.mechanics.cubes import Color, Cubes
 from tests.rules.play import Table
 from tests.rules.players import fields_of, take_turn
 
+LEAVES_AFTER = 90
+"""The turns after which a seat leaves in the games for four."""
 FOLDER = Path(__file__).parents[1] / "golden"
 CLASSES: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in Action.__args__}
 TYPES = {"cube": Color, "bonus": BonusKind}
 
-GAMES: dict[str, tuple[int, dict[str, str]]] = {
-    "eastern_wonders_2": (2, {}),
+GAMES: dict[str, tuple[str, int, dict[str, str]]] = {
+    "eastern_wonders_2": ("eastern-wonders", 2, {}),
     "eastern_wonders_3": (
+        "eastern-wonders",
         3,
         {"map": "random", "limit_checked": "own_turn", "stay_picks_up": "on", "first_seat": "2"},
     ),
-    "eastern_wonders_4": (4, {}),
+    "eastern_wonders_4": ("eastern-wonders", 4, {}),
+    "from_sand_to_sea_2": ("from-sand-to-sea", 2, {}),
+    "from_sand_to_sea_4": ("from-sand-to-sea", 4, {"map": "random", "pass": "on"}),
+    "spice_road_2": ("spice-road", 2, {}),
+    "spice_road_4": ("spice-road", 4, {"open_hands": "on"}),
+    "spice_road_5": ("spice-road", 5, {}),
 }
-"""The golden games of Eastern Wonders: seats and options. One seat leaves in the one for four."""
+"""The golden games: game, seats and options. One seat leaves in those for four."""
 
 
 def written(turn: list[Action]) -> str:
@@ -98,13 +106,13 @@ def end(table: Table) -> list[str]:
 
 def record(name: str) -> str:
     """A whole game, played by chance, as text."""
-    seats, options = GAMES[name]
+    game, seats, options = GAMES[name]
     seed = name.encode().ljust(16, b".")[-16:]
     random = Random(seats)
-    table = Table("eastern-wonders", seats, options, seed)
+    table = Table(game, seats, options, seed)
     turns: list[str] = []
     while table.prompts:
-        if seats == 4 and len(turns) == 90:
+        if seats == 4 and len(turns) == LEAVES_AFTER:
             table.drop(3)
             turns.append("seat 3: dropped")
             continue

@@ -45,7 +45,7 @@ from tableturn_server.rules.mechanics.position import Phase, Player, Position, S
 from tableturn_server.rules.views import GameView, IslandTileView, PlayerView, PortView
 from tests.rules import ledger
 
-SEATS = ("red", "blue", "green", "white")
+SEATS = ("red", "blue", "green", "white", "black")
 BOATS = {"red": "B1", "blue": "B5", "green": "D5", "white": "D1"}
 """Where boats begin in tests that don't say it: far apart."""
 SEED = bytes(range(16))

@@ -345,11 +345,15 @@ def test_what_is_hidden_changes_nothing_until_it_is_drawn(name: str, seats: int)
                 continue
             if not can_confirm(table, seat):
                 assert kinds
-            claims = any(a.kind == "claim_tile" for a in table.staged.get(seat, ()))
-            if claims or not can_confirm(table, seat):
+            if not can_confirm(table, seat) or turns_up(table, seat):
                 break
             table.confirm(seat)
             other.confirm(seat)
+
+
+def turns_up(table: Table, seat: int) -> bool:
+    """A confirmation now would draw something."""
+    return bool(table.game.resolve(table.position(seat), table.hidden, seat).turned_up)
 
 
 def can_confirm(table: Table, seat: int) -> bool:

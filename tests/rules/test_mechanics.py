@@ -81,8 +81,14 @@ def test_a_legal_end_is_found_if_and_only_if_there_is_one(seed: bytes, chance: R
     for place in crowd:
         for cubes in range(4):
             for free in range(3):
-                found = islands.may_end(place, 1, cubes, free)
-                assert found == _finds_an_end(islands, place, cubes, free)
+                assert _may_end(islands, place, cubes, free) == _finds_an_end(
+                    islands, place, cubes, free
+                )
+
+
+def _may_end(islands: Islands, place: int, cubes: int, free: int) -> bool:
+    """With some free steps, and a cube for each other one, as in Eastern Wonders."""
+    return islands.may_end(place, 1, lambda steps: cubes - max(0, steps - free))
 
 
 def _finds_an_end(islands: Islands, start: int, cubes: int, free: int) -> bool:

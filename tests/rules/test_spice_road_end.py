@@ -47,7 +47,7 @@ def test_the_last_card_makes_it_the_last_round(seats: int) -> None:
     table.red.confirms()
     assert table.see().last_round
     last_round = [event for event in table.events if "last round" in event]
-    assert last_round == [f"seat 1 took the {NEEDED[seats]}th point card: the last round"]
+    assert last_round == [f"seat 1 claimed the {NEEDED[seats]}th point card: the last round"]
     for name in COLORS[1:seats]:
         assert table.ended == ""
         plays_on(table, name)

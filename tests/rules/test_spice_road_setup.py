@@ -25,7 +25,7 @@ def test_five_point_cards_lie_in_a_row_left_of_the_deck() -> None:
         table = CardTable("spice-road", 3, seed=seed)
         row = table.point_row.split()
         items = table.game.setting.components.point_cards.items
-        deck = [items[number].id for number in table.hidden.points]
+        deck = [items[number].id for number in table.hidden.point_deck]
         assert len(row) == 5
         assert table.orders.deck == len(deck) == 31
         assert {*row, *deck} == POINT_CARDS
@@ -73,7 +73,7 @@ def test_six_merchant_cards_lie_in_a_row_left_of_the_deck() -> None:
 
 @pytest.mark.clause("SR-01", "SR-04")
 def test_the_order_of_the_decks_is_in_the_hidden_half_alone() -> None:
-    assert {"deck", "points"} <= set(Secrets.__struct_fields__)
+    assert {"deck", "point_deck"} <= set(Secrets.__struct_fields__)
     table = set_out_spice_road()
     open = table.confirmed
     assert isinstance(open, Position)

@@ -122,6 +122,7 @@ def test_actions_are_the_same_after_both_ways() -> None:
                 bonuses=tuple(BonusKind),
                 piles=(Cubes(1, 2), Cubes(4)),
                 points=Range(-5, 5),
+                cards=("M12", "S1"),
             )
             action = pick(choice, chance.randrange)
             sent = convert.action(action).SerializeToString()
@@ -140,12 +141,14 @@ def test_choices_keep_everything() -> None:
         bonuses=(BonusKind.CARGO,),
         piles=(Cubes(1, 2),),
         points=Range(-5, 5),
+        cards=("M12", "S1"),
         label="build",
     )
     found = convert.choice(choice)
     assert found.cubes.available == actions_pb2.Cubes(yellow=1, green=3)
     assert (found.cubes.min, found.count.max, found.points.min) == (2, 3, -5)
     assert found.HasField("count")
+    assert list(found.cards) == ["M12", "S1"]
     assert list(found.piles) == [actions_pb2.Cubes(yellow=1, red=2)]
     assert not convert.choice(Choice(kind="harvest")).HasField("cubes")
 

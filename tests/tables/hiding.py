@@ -6,6 +6,8 @@ differ. Whatever the service tells of the two must be the same, to the byte.
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from tableturn_server.rules.source import Source
@@ -15,13 +17,26 @@ OTHER_SEED = bytes(reversed(range(16)))
 
 
 def otherwise_hidden(table: Table) -> Table:
-    """The same table with another seed, another generator, and the pile in another order."""
-    hidden = table.hidden
-    assert hidden is not None
-    if getattr(hidden, "source", None) is not None:
-        hidden = replace(hidden, source=Source(OTHER_SEED, hidden.source.drawn + 7))
-    if hasattr(hidden, "pile"):
-        assert len(hidden.pile) > 1
-        hidden = replace(hidden, pile=tuple(reversed(hidden.pile)))
+    """The same table with another seed, another generator, and all decks in another order."""
+    assert table.hidden is not None
+    hidden = other_half(table.hidden, heights(table.hidden))
     assert hidden != table.hidden
     return replace(table, hidden=hidden, making=replace(table.making, seed=OTHER_SEED))
+
+
+def heights(hidden: Any) -> dict[str, int]:
+    """How many tiles or cards are left in each pile and deck of a hidden half."""
+    fields = ((name, getattr(hidden, name)) for name in hidden.__struct_fields__)
+    return {name: len(value) for name, value in fields if type(value) is tuple}
+
+
+def other_half(hidden: Any, left: dict[str, int]) -> Any:
+    """Another hidden half: the last `left` of each pile are in another order."""
+    changes: dict[str, Any] = {}
+    if getattr(hidden, "source", None) is not None:
+        changes["source"] = Source(OTHER_SEED, hidden.source.drawn + 7)
+    for name, count in left.items():
+        pile = getattr(hidden, name)
+        drawn = len(pile) - count
+        changes[name] = (*pile[:drawn], *reversed(pile[drawn:]))
+    return replace(hidden, **changes)
