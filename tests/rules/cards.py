@@ -12,15 +12,24 @@ and S2, point cards P01 to P36. Rows, decks and hands are written as `M10 M12`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from tableturn_server.rules.actions import AcquireCard, ClaimCard, PlayCard, PutCube, Rest, TakeCard
+from tableturn_server.rules.actions import (
+    AcquireCard,
+    ClaimCard,
+    Move,
+    PlayCard,
+    PutCube,
+    Rest,
+    TakeCard,
+)
 from tableturn_server.rules.components import ComponentSet
 from tableturn_server.rules.mechanics.cubes import NO_CUBES, from_letters
 from tableturn_server.rules.mechanics.merchants import Cards, Lying, Row
 from tableturn_server.rules.mechanics.points import Coins, PointRow
 from tableturn_server.rules.mechanics.position import Phase, Position, seated
 from tableturn_server.rules.views import CardView, CoinKind, MerchantsView, PointCardsView
-from tests.rules.play import SEATS, Seat, Table, change, color, from_counts
+from tests.rules.play import SEATS, Seat, Table, change, color, from_counts, play
 
 
 class CardTable(Table):
@@ -99,6 +108,13 @@ class CardSeat(Seat):
     def claims_card(self, card: str) -> None:
         """A point card."""
         self.does(ClaimCard(card))
+
+    def sails(self, *tiles: str, away: str = "") -> None:
+        """Steps; `away` names the cards put away for the last ones, in order."""
+        cards = away.split()
+        free = len(tiles) - len(cards)
+        for tile, card in zip(tiles, (*[None] * free, *cards), strict=True):
+            self.does(Move(tile, card=card))
 
     def rests(self) -> None:
         self.does(Rest())
@@ -261,4 +277,45 @@ def play_spice_road(
         rounds=change(open.rounds, seat=SEATS.index(turn) + 1, round=round),
     )
     table.hidden = change(table.hidden, point_deck=tuple(map(orders.index, below)))
+    return table
+
+
+# -- From Sand to Sea in any situation -----------------------------------------------------
+
+
+def set_out_sand_to_sea(
+    seats: int = 3, options: Mapping[str, str] | None = None, own: ComponentSet | None = None
+) -> CardTable:
+    """From Sand to Sea at the very start; red is the first player unless said otherwise."""
+    return CardTable("from-sand-to-sea", seats, {"first_seat": "1", **(options or {})}, own=own)
+
+
+def play_sand_to_sea(
+    seats: int = 3,
+    *,
+    row: str | None = None,
+    cubes: Mapping[str, str] | None = None,
+    deck: str | None = None,
+    hands: Mapping[str, str] | None = None,
+    played: Mapping[str, str] | None = None,
+    discards: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
+    **sea: Any,
+) -> CardTable:
+    """From Sand to Sea in the middle of a game, red being the first player.
+
+    Cards as in `lay_merchants`, all else (`boats`, `holds`, `tiles` ...) as in `play.play`.
+    """
+    table = set_out_sand_to_sea(seats, options)
+    play(seats, table=table, **sea)
+    lay_merchants(
+        table,
+        4,
+        row=row,
+        cubes=cubes,
+        deck=deck,
+        hands=hands,
+        played=played,
+        discards=discards,
+    )
     return table

@@ -7,6 +7,7 @@ says about what the players see.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from tableturn_server.rules.actions import (
     Action,
@@ -60,8 +61,16 @@ def in_play(see: GameView) -> Counts:
     )
 
 
-def eastern_wonders(see: GameView, seat: int, action: Action, answers: bool) -> Counts:
-    """What an action brings into play, by EW-11 to EW-22. `answers`: it waits for others (EW-R10).
+class Staged(NamedTuple):
+    """How far the turn of the seat that acts has come."""
+
+    actions: tuple[Action, ...] = ()
+    answers: bool = False
+    """The seat is asked to return cubes, and its answer waits for others (EW-R10)."""
+
+
+def eastern_wonders(see: GameView, seat: int, action: Action, staged: Staged) -> Counts:
+    """What an action brings into play, by EW-11 to EW-22.
 
     Moving (EW-11), paying owners (EW-12), picking up (EW-13) and the starting
     piles (EW-08) only shift cubes between holds, tiles and piles.
@@ -74,7 +83,7 @@ def eastern_wonders(see: GameView, seat: int, action: Action, answers: bool) -> 
         case BuildOutpost(paid):
             return minus(paid)
         case ReturnCubes(returned):
-            return NONE if answers else minus(returned)
+            return NONE if staged.answers else minus(returned)
         case Upgrade(color):
             return upgraded(color)
         case Trade(number):
@@ -90,12 +99,11 @@ def eastern_wonders(see: GameView, seat: int, action: Action, answers: bool) -> 
     return NONE
 
 
-def spice_road(see: GameView, seat: int, action: Action, answers: bool) -> Counts:
+def spice_road(see: GameView, seat: int, action: Action, staged: Staged) -> Counts:
     """What an action brings into play, by SR-11 to SR-15.
 
     Acquiring a card only shifts cubes between holds and cards (SR-12).
     """
-    assert see.point_cards is not None
     me = see.players[seat - 1]
     match action:
         case PlayCard(name):
@@ -107,11 +115,18 @@ def spice_road(see: GameView, seat: int, action: Action, answers: bool) -> Count
         case Upgrade(color):
             return upgraded(color)
         case ClaimCard(name):
+            assert see.point_cards is not None
             claimed = next(card for card in see.point_cards.row if card.card == name)
             return minus(counts(claimed.cost))
         case ReturnCubes(returned):
             return minus(returned)
     return NONE
+
+
+def from_sand_to_sea(see: GameView, seat: int, action: Action, staged: Staged) -> Counts:
+    """A card's effect as in Spice Road, all else as in Eastern Wonders (SS-10 to SS-17)."""
+    plays = any(isinstance(one, PlayCard) for one in (*staged.actions, action))
+    return (spice_road if plays else eastern_wonders)(see, seat, action, staged)
 
 
 def upgraded(color: int) -> Counts:
@@ -120,14 +135,15 @@ def upgraded(color: int) -> Counts:
     return add(minus(one), (0, *one[:3]))
 
 
-def nothing(see: GameView, seat: int, action: Action, answers: bool) -> Counts:
+def nothing(see: GameView, seat: int, action: Action, staged: Staged) -> Counts:
     """A game without cubes."""
     return NONE
 
 
-LEDGERS: dict[str, Callable[[GameView, int, Action, bool], Counts]] = {
+LEDGERS: dict[str, Callable[[GameView, int, Action, Staged], Counts]] = {
     "eastern-wonders": eastern_wonders,
     "spice-road": spice_road,
+    "from-sand-to-sea": from_sand_to_sea,
     "free-table": nothing,
 }
 """For each game: what an action brings into play."""

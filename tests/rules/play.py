@@ -40,7 +40,7 @@ from tableturn_server.rules.game import Game, Outcome, Prompt, PromptKind, Resol
 from tableturn_server.rules.mechanics import bonus
 from tableturn_server.rules.mechanics.cubes import LETTERS, Color, Cubes, CubesView, from_letters
 from tableturn_server.rules.mechanics.harbour import CLOSED, EMPTY
-from tableturn_server.rules.mechanics.islands import replaced
+from tableturn_server.rules.mechanics.islands import SEA, replaced
 from tableturn_server.rules.mechanics.position import Phase, Player, Position, Secrets
 from tableturn_server.rules.views import GameView, IslandTileView, PlayerView, PortView
 from tests.rules import ledger
@@ -90,7 +90,8 @@ class Table:
         assert self.game.describe(before, seat, action)
         see = self.game.view(before, seat)
         answers = any(p.kind == PromptKind.RETURN_CUBES for p in self.game.prompts(before))
-        effect = ledger.LEDGERS[self.game.name](see, seat, action, answers)
+        staged = ledger.Staged(self.staged.get(seat, ()), answers)
+        effect = ledger.LEDGERS[self.game.name](see, seat, action, staged)
         now = ledger.in_play(self.game.view(after, None))
         assert now == ledger.add(ledger.in_play(see), effect), f"cubes got lost by {action}"
         self.staged[seat] = (*self.staged.get(seat, ()), action)
@@ -389,16 +390,17 @@ def play(
     turn: str = "red",
     round: int = 1,
     own: ComponentSet | None = None,
+    table: Table | None = None,
     **options: str,
 ) -> Table:
     """Eastern Wonders in the middle of a game, red being the first player.
 
     `tiles` lays the market tile with that trade (`"C3": "YYY>B"`) or, if there is
-    none, any of that symbol (`"C3": "tea"`); `outposts` and `built` (the player's
-    board) are set apart; `ports` and `pile` name victory tiles as `YYYBB=11`,
-    `closed` or `empty`.
+    none, any of that symbol (`"C3": "tea"`), or `sea`; `outposts` and `built` (the
+    player's board) are set apart; `ports` and `pile` name victory tiles as `YYYBB=11`,
+    `closed` or `empty`. `table` is a table of another game on the same map, set out.
     """
-    table = set_out(seats, own, **options)
+    table = table or set_out(seats, own, **options)
     for _ in range(seats):
         table.seat(table.prompts[0].seat).runs_out_of_time()
     open: Position = table.confirmed
@@ -459,7 +461,8 @@ def _laid(table: Table, open: Position, name: str, wanted: str) -> Position:
     items = table.game.setting.components.market_tiles.items
     place = open.islands.shape.index[name]
     now = open.islands.tiles
-    fitting = [n for n, item in enumerate(items) if wanted in (item.trade, item.symbol)]
+    fitting = [n for n, item in enumerate(items) if wanted in (item.trade, item.symbol)] or [SEA]
+    assert wanted == "sea" or fitting != [SEA]
     if now[place] in fitting:
         return open
     tile = fitting[0]
