@@ -13,6 +13,8 @@ setup := deploy/setup
 bin := .venv/bin
 # Further arguments: make test ARGS='-k tiles', make run ARGS='--port 7001'
 ARGS ?=
+# The game of make run, by its name in: tableturn games
+GAME ?= eastern-wonders
 # How many processes pytest uses: make test JOBS=0 runs all in one.
 JOBS ?= auto
 
@@ -26,9 +28,9 @@ setup: ## Make .venv with everything for development
 	@$(setup)/system-packages test
 	@$(setup)/environment development
 
-run: ## Serve a table of Eastern Wonders on this machine
+run: ## Serve a table on this machine; GAME=spice-road for another game
 	@$(setup)/environment run
-	$(bin)/tableturn serve --data .data/ --open eastern-wonders $(ARGS)
+	$(bin)/tableturn serve --data .data/ --open $(GAME) $(ARGS)
 
 test: lint ## Lint, then all tests but the nightly ones
 	@$(setup)/environment protos

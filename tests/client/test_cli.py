@@ -161,6 +161,7 @@ def test_the_catalog(tmp_path: Path) -> None:
     assert "points" in ok("rules", "free-table")
     clause = next(o["clause"] for o in js("rules", "eastern-wonders")["options"] if o["clause"])
     assert clause in ok("rules", "eastern-wonders", clause)
+    assert ok("rules", "from-sand-to-sea", "ew-12") == ok("rules", "eastern-wonders", "EW-12")
     refused(Exit.NOT_FOUND, "rules", "chess")
     refused(Exit.NOT_FOUND, "rules", "free-table", "XX-1")
     assert ok("components") == ok("components", "list")

@@ -23,6 +23,7 @@ from tableturn_client.messages import (
     ComponentSetSummary,
     Confidence,
     GameInfo,
+    GetRulesResponse,
     OptionInfo,
     RuleClause,
 )
@@ -57,12 +58,19 @@ async def games_command(session: Session) -> None:
 async def rules_command(session: Session, game: str, clause: str | None) -> None:
     """Show the rules of a GAME as they are played here, and its options.
 
-    With a CLAUSE, such as EW-15, that clause only and the options that settle it.
+    With a CLAUSE, such as EW-15, that clause only and the options that settle it. It may be
+    one of another game, which this game's rules speak of.
     """
     async with session.client() as client:
         info = await game_of(client, game)
         rules = await client.rules(game)
-    clauses = [one for one in rules.clauses if clause is None or _same(one.id, clause)]
+        clauses = _clauses(rules, clause)
+        if not clauses:
+            for other in await client.games():
+                found = await client.rules(other.name)
+                if _clauses(found, clause):
+                    info, clauses = other, _clauses(found, clause)
+                    break
     options = [option for option in info.options if _settles(option, clause)]
     if not clauses:
         ids = ", ".join(clean(one.id) for one in rules.clauses)
@@ -187,6 +195,11 @@ async def game_of(client: Client, name: str) -> GameInfo:
 def unknown(sentence: str) -> UnknownName:
     """The catalog has nothing of this name."""
     return UnknownName(Refusal("UNKNOWN_NAME", sentence))
+
+
+def _clauses(rules: GetRulesResponse, clause: str | None) -> list[RuleClause]:
+    """The clause of this id, or all."""
+    return [one for one in rules.clauses if clause is None or _same(one.id, clause)]
 
 
 def _settles(option: OptionInfo, clause: str | None) -> bool:
