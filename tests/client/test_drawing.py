@@ -1,7 +1,8 @@
 """Drawings of tables: golden texts, bounds on their size, and what comes from others.
 
-The golden files are made by `UPDATE_DRAWINGS=1 pytest tests/client/test_drawing.py`;
-look at what has changed before you keep it.
+The golden files are made by `UPDATE_DRAWINGS=1 pytest tests/client/test_drawing.py`, and so
+for `test_drawing_cards.py`; look at what has changed before you keep it. The tables with
+cards are made by `samples`.
 """
 
 import io
@@ -35,7 +36,11 @@ from tableturn_client.drawing import cubes as cube_drawing
 from tableturn_client.drawing.seats import Seats
 
 DRAWINGS = Path(__file__).parent / "drawings"
-TABLES = ("start", "middle", "result", "free_order", "free_turns", "free_together", "lobby")
+CARDS = ("spice_turn", "spice_acquire", "spice_result", "sea_turn", "sea_acquire", "sea_result")
+TABLES = (
+    *("start", "middle", "result", "free_order", "free_turns", "free_together", "lobby"),
+    *CARDS,
+)
 
 
 def table(name: str) -> table_pb2.TableView:
@@ -79,39 +84,50 @@ def test_a_table_on_a_small_terminal(name: str) -> None:
     is_as_before(f"{name}_small", written(drawn, 80))
 
 
-@pytest.mark.parametrize("name", ["start", "middle", "result"])
+@pytest.mark.parametrize("name", ["start", "middle", "result", *CARDS])
 def test_a_table_on_a_large_terminal(name: str) -> None:
     drawn = draw(table(name), Look(80, 60), Eyes((2,), 2))
     is_as_before(f"{name}_large", written(drawn, 80))
 
 
-def test_a_table_on_a_wide_terminal() -> None:
-    drawn = draw(table("middle"), Look(100, 50), Eyes((2,), 2), 40)
-    is_as_before("middle_wide", written(drawn, 100))
+@pytest.mark.parametrize("name", ["middle", "sea_turn"])
+def test_a_table_on_a_wide_terminal(name: str) -> None:
+    drawn = draw(table(name), Look(100, 50), Eyes((2,), 2), 40)
+    is_as_before(f"{name}_wide", written(drawn, 100))
 
 
-def test_a_table_in_plain_ascii() -> None:
-    drawn = draw(table("middle"), Look(80, 60, ASCII), Eyes((2,), 2))
+@pytest.mark.parametrize("name", ["middle", "spice_turn", "sea_turn"])
+def test_a_table_in_plain_ascii(name: str) -> None:
+    drawn = draw(table(name), Look(80, 60, ASCII), Eyes((2,), 2))
     text = written(drawn, 80).replace("Çağla", "Cagla").replace("ö", "o")
-    is_as_before("middle_ascii", text)
+    is_as_before(f"{name}_ascii", text)
     assert text.isascii()
 
 
-def test_a_table_on_a_narrow_terminal() -> None:
-    drawn = draw(table("middle"), Look(50, 60), Eyes((2,), 2))
-    is_as_before("middle_narrow", written(drawn, 50))
+@pytest.mark.parametrize("name", ["middle", "spice_turn", "sea_turn"])
+def test_a_table_on_a_narrow_terminal(name: str) -> None:
+    drawn = draw(table(name), Look(50, 60), Eyes((2,), 2))
+    is_as_before(f"{name}_narrow", written(drawn, 50))
 
 
-def test_all_boards() -> None:
-    is_as_before("boards", written(boards(table("middle"), Look(80, 40), 2), 80))
+@pytest.mark.parametrize(
+    ("name", "golden"),
+    [("middle", "boards"), ("spice_turn", "spice_boards"), ("sea_turn", "sea_boards")],
+)
+def test_all_boards(name: str, golden: str) -> None:
+    is_as_before(golden, written(boards(table(name), Look(80, 40), 2), 80))
 
 
 def test_the_result() -> None:
     is_as_before("result", written(results.table(table("result"), Look(80, 24)), 80))
 
 
-def test_the_legend() -> None:
-    is_as_before("legend", written(legend.draw(table("middle"), Look(80, 24)), 80))
+@pytest.mark.parametrize(
+    ("name", "golden"),
+    [("middle", "legend"), ("spice_turn", "spice_legend"), ("sea_turn", "sea_legend")],
+)
+def test_the_legend(name: str, golden: str) -> None:
+    is_as_before(golden, written(legend.draw(table(name), Look(80, 24)), 80))
 
 
 # ---------------------------------------------------------------- size

@@ -7,7 +7,7 @@ shows the cost and the points of its victory point tile.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from rich.text import Text
@@ -23,6 +23,7 @@ from tableturn_client.drawing.words import clean, narrow
 SYMBOLS = {"ginger": "yellow", "chili": "red", "tea": "green", "cloves": "color(137)"}
 """The colour of the text of a symbol; its word always stands there too."""
 PORT = "bold cyan"
+SEA = "blue"
 HERE = "bold reverse"
 GOAL = "bold underline green"
 _LARGE = (15, 13)
@@ -69,12 +70,10 @@ def _on_canvas(islands: Islands, grid: Grid, look: Look) -> Text:
     """The map as hexagons."""
     canvas = Canvas(grid.width, grid.height)
     for tile in islands.view.tiles:
-        if tile.kind != views_pb2.TILE_KIND_SEA:
-            outline(canvas, grid, (tile.q, tile.r), look.signs)
+        outline(canvas, grid, (tile.q, tile.r), look.signs)
+    face = _large if grid.slope > 1 else _compact
     for tile in islands.view.tiles:
-        if tile.kind != views_pb2.TILE_KIND_SEA:
-            face = _large if grid.slope > 1 else _compact
-            fill(canvas, grid, (tile.q, tile.r), face(islands, tile, grid, look))
+        fill(canvas, grid, (tile.q, tile.r), face(islands, tile, grid, look))
     return canvas.text()
 
 
@@ -83,6 +82,8 @@ def _large(islands: Islands, tile: views_pb2.IslandTileView, grid: Grid, look: L
     head = Text(" ") + _name(islands, tile)
     if tile.kind == views_pb2.TILE_KIND_PORT:
         head.append(" port", PORT)
+    elif tile.kind == views_pb2.TILE_KIND_SEA:
+        head.append(" sea", SEA)
     else:
         head.append(" ").append(narrow(tile.symbol), SYMBOLS.get(tile.symbol, ""))
     face = Text("  ") + _face(islands, tile)
@@ -121,6 +122,8 @@ def _name(islands: Islands, tile: views_pb2.IslandTileView) -> Text:
 
 def _face(islands: Islands, tile: views_pb2.IslandTileView) -> Text:
     """What is printed on the tile, or lies on the port."""
+    if tile.kind == views_pb2.TILE_KIND_SEA:
+        return Text("~ ~ ~", SEA)
     if tile.kind == views_pb2.TILE_KIND_PORT:
         port = next((p for p in islands.harbour.ports if p.tile == tile.tile), None)
         return port_face(port) if port else Text()
@@ -151,21 +154,38 @@ def as_list(islands: Islands, look: Look) -> Text:
     """The tiles as a list, a line for each column of the map, for narrow terminals."""
     columns: dict[int, list[views_pb2.IslandTileView]] = {}
     for tile in islands.view.tiles:
-        if tile.kind != views_pb2.TILE_KIND_SEA:
-            columns.setdefault(tile.q, []).append(tile)
+        columns.setdefault(tile.q, []).append(tile)
     lines = []
     for _, tiles in sorted(columns.items()):
-        line = Text()
-        for tile in sorted(tiles, key=lambda tile: tile.r):
-            cell = describe(islands, tile, look)
-            if line and len(line.plain) + len(cell.plain) + 3 > look.width:
-                lines.append(line)
-                line = Text("  ")
-            elif line:
-                line.append(" | ", "dim")
-            line.append_text(cell)
-        lines.append(line)
+        tiles.sort(key=lambda tile: tile.r)
+        lines += _listed([describe(islands, tile, look) for tile in tiles], look)
     return Text("\n").join(lines)
+
+
+def near(islands: Islands, look: Look) -> Text:
+    """Part of the list: the tile of the marked boat, its neighbours, the tiles to choose from."""
+    here = next((t for t in islands.view.tiles if t.tile == islands.marks.here), None)
+
+    def is_near(tile: views_pb2.IslandTileView) -> bool:
+        if here is None or tile.tile in islands.marks.goals:
+            return tile.tile in islands.marks.goals
+        q, r = tile.q - here.q, tile.r - here.r
+        return max(abs(q), abs(r), abs(q + r)) <= 1
+
+    cells = [describe(islands, tile, look) for tile in islands.view.tiles if is_near(tile)]
+    return Text("\n").join(_listed([*cells, Text("...", "dim")], look)) if cells else Text()
+
+
+def _listed(cells: Sequence[Text], look: Look) -> list[Text]:
+    """Tiles one behind the other, in as few lines as fit."""
+    lines = [Text()]
+    for cell in cells:
+        if lines[-1] and len(lines[-1].plain) + len(cell.plain) + 3 > look.width:
+            lines.append(Text("  "))
+        elif lines[-1]:
+            lines[-1].append(" | ", "dim")
+        lines[-1].append_text(cell)
+    return lines
 
 
 def describe(islands: Islands, tile: views_pb2.IslandTileView, look: Look) -> Text:

@@ -2,39 +2,72 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rich.text import Text
 
 from tableturn.v1 import table_pb2, views_pb2
-from tableturn_client.drawing import bonus, cubes, harbour, outposts
+from tableturn_client.drawing import bonus, cubes, hand, harbour, outposts, point_cards
 from tableturn_client.drawing.look import Look
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.drawing.words import clean, many
 
 _NAME = 12
+_INDENT = 4
 
 
 def rows(view: table_pb2.TableView, look: Look) -> Text:
-    """A row for each player, in seat order: boat, hold, outposts, tiles."""
+    """A row for each player, in seat order: boat, hold, outposts, cards, tiles."""
     return Text("\n").join(row(view, player, look) for player in view.game_view.players)
 
 
+def rows_with_cards(view: table_pb2.TableView, look: Look, own: int) -> Text:
+    """A row for each player, and below it the cards that lie open, except for the `own` seat."""
+    lines = []
+    for player in view.game_view.players:
+        lines.append(row(view, player, look))
+        lines += open_cards(view, player, look, own)
+    return Text("\n").join(lines)
+
+
+def open_cards(
+    view: table_pb2.TableView, player: views_pb2.PlayerView, look: Look, own: int
+) -> list[Text]:
+    """The cards of a player that lie open, on lines of their own; none for the `own` seat.
+
+    Nor are there any when the game is over: they count no longer.
+    """
+    running = view.status == table_pb2.TABLE_STATUS_RUNNING
+    if not running or player.dropped or player.seat == own:
+        return []
+    return hand.open_cards(player, look, shown=player.seat != view.viewer)
+
+
 def row(view: table_pb2.TableView, player: views_pb2.PlayerView, look: Look) -> Text:
-    """One player on a line; what doesn't fit at the end of it is cut."""
+    """One player on a line; what doesn't fit at the end of it is left out."""
     line = head(view, player, look)
     line.append(" " * max(1, _NAME + 6 - line.cell_len))
     if player.dropped:
         line.append("left the game", "dim")
         return line
-    parts = [_boat(player, look)]
+    sails = view.game_view.HasField("islands") or bool(player.boat)
+    parts = [_boat(player, look)] if sails else []
     if player.HasField("hold") or player.limit:
         parts.append(_padded(cubes.hold(player.hold, player.limit, look), 16))
     if player.outposts:
         parts.append(outposts.short(player.outposts, look))
+    if hand.has_cards(player):
+        parts.append(_padded(hand.sizes(player), 9))
     if player.claimed:
-        parts.append(Text(many(player.claimed, "tile"), "bold"))
+        noun = "point card" if view.game_view.HasField("point_cards") else "tile"
+        parts.append(Text(many(player.claimed, noun), "bold"))
+    if player.gold or player.silver:
+        parts.append(Text(point_cards.owned(player)))
     if player.bonuses:
         parts.append(bonus.owned(player.bonuses, look))
-    line.append_text(Text("  ").join(parts))
+    for number, part in enumerate(parts):
+        if not number or line.cell_len + 2 + len(part.plain.rstrip()) <= look.width:
+            line.append("  " if number else "").append_text(part)
     line.truncate(look.width)
     return line
 
@@ -71,18 +104,24 @@ def board(view: table_pb2.TableView, player: views_pb2.PlayerView, look: Look) -
         lines += outposts.board(player.outposts, look).split("\n")
     if player.outposts or player.bonuses:
         lines.append(Text("bonus ") + (bonus.owned(player.bonuses, look) or Text("none", "dim")))
-    if player.outposts or player.claimed:
+    if hand.has_cards(player):
+        lines += hand.own(player, replace(look, width=look.width - _INDENT)).split("\n")
+    if view.game_view.HasField("point_cards"):
+        lines += _claimed_cards(player, replace(look, width=look.width - _INDENT))
+    elif player.outposts or player.claimed:
         lines += _claimed(player, look)
     if player.HasField("points"):
         lines.append(Text(many(player.points, "point"), "bold"))
-    indented = [line if number == 0 else Text("    ") + line for number, line in enumerate(lines)]
+    indented = [
+        line if number == 0 else Text(" " * _INDENT) + line for number, line in enumerate(lines)
+    ]
     for line in indented:
         line.truncate(look.width)
     return Text("\n").join(indented)
 
 
 def card(player: views_pb2.PlayerView, look: Look) -> list[Text]:
-    """A player in two short lines, for a narrow column."""
+    """A player in up to three short lines, for a narrow column."""
     if player.dropped:
         return [Text("  left the game", "dim")]
     first = Text("  ") + _boat(player, look) + " "
@@ -95,7 +134,20 @@ def card(player: views_pb2.PlayerView, look: Look) -> list[Text]:
         second.append("  ").append(many(player.claimed, "tile"), "bold")
     if player.bonuses:
         second.append("  ").append_text(bonus.owned(player.bonuses, look))
-    return [first, second] if second.plain.strip() else [first]
+    third = Text("  ")
+    if hand.has_cards(player):
+        third.append_text(hand.sizes(player))
+    return [first, *(line for line in (second, third) if line.plain.strip())]
+
+
+def _claimed_cards(player: views_pb2.PlayerView, look: Look) -> list[Text]:
+    """The point cards, face up where this viewer may see them, and the coins."""
+    lines = [Text(f"point cards: {player.claimed}")]
+    if player.claimed_cards:
+        points = sum(card.points for card in player.claimed_cards)
+        lines[0].append(f" ({many(points, 'point')})")
+        lines += point_cards.claimed(player.claimed_cards, look).split("\n")
+    return [*lines, Text(f"coins: {point_cards.owned(player) or 'none'}")]
 
 
 def _claimed(player: views_pb2.PlayerView, look: Look) -> list[Text]:

@@ -133,4 +133,5 @@ def small_print(view: table_pb2.TableView) -> list[str]:
 
 def is_known(view: views_pb2.GameView) -> bool:
     """This version can draw something of the game."""
-    return view.HasField("islands") or view.HasField("free_table")
+    cards = view.HasField("merchants") or view.HasField("point_cards")
+    return cards or view.HasField("islands") or view.HasField("free_table")

@@ -6,7 +6,7 @@ nothing here, and a mechanic that this version doesn't know is left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from rich.text import Text
@@ -15,19 +15,25 @@ from tableturn.v1 import table_pb2, views_pb2
 from tableturn_client.drawing import (
     bonus,
     free_table,
+    hand,
     harbour,
     islands,
     lobby,
+    merchants,
     piles,
     players,
+    point_cards,
     status,
 )
 from tableturn_client.drawing.islands import Islands, Marks
 from tableturn_client.drawing.look import Look
 from tableturn_client.drawing.seats import Seats
 
+_UNKNOWN = "This version can't draw this game; the log tells what happens."
 _BESIDE = 31
 """Columns for the players beside a map."""
+_HIGHER = 12
+"""How much higher than a map players with open cards beside it may be."""
 _GAP = 2
 _BOARD = 38
 """Columns of a board with everything that belongs to a player."""
@@ -45,7 +51,7 @@ def draw(view: table_pb2.TableView, look: Look, eyes: Eyes = Eyes(), lines: int 
     """The table: status, map or order, supplies, players, what is staged.
 
     `lines` bounds the height (0: any): then the map is as large as fits, and
-    where even the smallest is too high, supplies are left out first.
+    where even the smallest is too high, something is left out.
     """
     top = [status.turn(view, look, eyes.own)]
     extra = [text for text in (status.notes(view, look), status.staged(view, look)) if text]
@@ -53,41 +59,122 @@ def draw(view: table_pb2.TableView, look: Look, eyes: Eyes = Eyes(), lines: int 
         middle = lobby.draw(view, look, eyes.own)
     elif not view.HasField("game_view"):
         middle = Text()
-    elif view.game_view.HasField("islands"):
-        room = max(1, lines - sum(_heights(*top, *extra)) - 1) if lines else 0
-        middle = _with_map(view, look, eyes, room)
+    elif view.game_view.HasField("free_table"):
+        middle = free_table.draw(view, look)
     else:
-        middle = _without_map(view, look)
+        room = max(1, lines - sum(_heights(*top, *extra)) - 1) if lines else 0
+        middle = _game(view, look, eyes, room)
     top.insert(0, status.head(view, look))
-    return Text("\n").join(part for part in [*top, middle, *extra] if part.plain)
+    return _below(*top, middle, *extra)
 
 
-def _without_map(view: table_pb2.TableView, look: Look) -> Text:
-    """A game that has no map, or a mechanic that this version can't draw."""
+def _game(view: table_pb2.TableView, look: Look, eyes: Eyes, lines: int) -> Text:
+    """The fullest drawing that fits so many lines (0: any); if none does, the shortest."""
+    drawn = Text()
+    for drawn in _drawings(view, look, eyes, lines):
+        if not lines or _height(drawn) <= lines:
+            break
+    return drawn
+
+
+def _drawings(view: table_pb2.TableView, look: Look, eyes: Eyes, lines: int) -> Iterator[Text]:
+    """Drawings of a game, from the fullest to the shortest.
+
+    Left out are first the cards that others have played, then supplies, then the
+    map bit by bit; never the rows of cards and the own hand.
+    """
     game = view.game_view
-    if game.HasField("free_table"):
-        return free_table.draw(view, look)
-    known = [supplies(game, look), players.rows(view, look)]
-    unknown = Text("This version can't draw this game; the log tells what happens.", "yellow")
-    return Text("\n").join([unknown, *(part for part in known if part.plain)])
-
-
-def _with_map(view: table_pb2.TableView, look: Look, eyes: Eyes, lines: int) -> Text:
-    """A map with supplies and players below, or beside it where there is room."""
-    game = view.game_view
+    cards, own = _rows_of_cards(view, look), _own_cards(view, look, eyes)
+    rows, supply = players.rows(view, look), supplies(game, look)
+    open_cards = players.rows_with_cards(view, look, _own(view, eyes))
+    own_row = _below(*(players.row(view, player, look) for player in _owner(view, eyes)))
+    if not game.HasField("islands"):
+        note = Text() if status.is_known(game) else Text(_UNKNOWN, "yellow")
+        yield _below(note, cards, supply, open_cards, own)
+        yield _below(note, cards, supply, rows, own)
+        for short in (rows, own_row, Text()):
+            yield _below(note, cards, short, own)
+        return
     drawn = Islands(game.islands, game.harbour, Seats.of(view), marks(view, eyes))
     if look.wide:
-        beside = _side(view, replace(look, width=_BESIDE))
-        room = replace(look, width=look.width - _BESIDE - _GAP)
-        chart = islands.draw(drawn, room, lines)
-        if _height(beside) <= _height(chart) + 2 and max(_heights(beside, chart)) <= (lines or 99):
-            return _side_by_side(chart, beside)
-    rows = players.rows(view, look)
-    supply = supplies(game, look)
-    chart = islands.draw(drawn, look, max(1, lines - sum(_heights(rows, supply))) if lines else 0)
-    parts = [chart, supply, rows]
-    if lines and sum(_heights(*parts)) > lines:
-        parts.remove(supply)
+        room = max(1, lines - sum(_heights(cards, own))) if lines else 0
+        for full in (eyes, None) if cards.plain else (None,):
+            beside = _beside(view, drawn, look, room, full)
+            if beside:
+                yield _below(cards, beside, own)
+
+    def mapped(*parts: Text) -> Text:
+        others = sum(_heights(cards, own, *parts))
+        chart = islands.draw(drawn, look, max(1, lines - others) if lines else 0)
+        return _below(cards, chart, *parts, own)
+
+    if cards.plain:
+        yield mapped(supply, open_cards)
+    yield mapped(supply, rows)
+    yield mapped(rows)
+    if cards.plain:
+        yield _below(cards, islands.as_list(drawn, look), rows, own)
+        close = islands.near(drawn, look)
+        for short in (_below(close, rows), _below(close, own_row), own_row, Text()):
+            yield _below(cards, short, own)
+
+
+def _beside(
+    view: table_pb2.TableView, drawn: Islands, look: Look, lines: int, eyes: Eyes | None
+) -> Text | None:
+    """The map with players and supplies beside it; None where there is no room.
+
+    With `eyes`, the cards of players that lie open stand there too.
+    """
+    beside = _side(view, replace(look, width=_BESIDE), eyes)
+    chart = islands.draw(drawn, replace(look, width=look.width - _BESIDE - _GAP), lines)
+    higher = _height(beside) - _height(chart)
+    if higher > (_HIGHER if eyes else 2) or max(_heights(beside, chart)) > (lines or 99):
+        return None
+    return _side_by_side(chart, beside)
+
+
+def _rows_of_cards(view: table_pb2.TableView, look: Look) -> Text:
+    """The cards on the table."""
+    game, chosen = view.game_view, _cards_to_choose(view)
+    parts = []
+    if game.HasField("point_cards"):
+        parts.append(point_cards.row(game.point_cards, look, chosen))
+    if game.HasField("merchants"):
+        parts.append(merchants.row(game.merchants, look, chosen))
+    return _below(*parts)
+
+
+def _own(view: table_pb2.TableView, eyes: Eyes) -> int:
+    """The seat whose cards are drawn as one's own.
+
+    0 where several people share a screen and none of them is asked: hands are hidden.
+    """
+    alone = eyes.seat == view.viewer or (not eyes.seat and len(eyes.own) < 2)
+    return view.viewer if alone else 0
+
+
+def _owner(view: table_pb2.TableView, eyes: Eyes) -> list[views_pb2.PlayerView]:
+    """That seat, as a player; none for a spectator."""
+    own = _own(view, eyes)
+    return [player for player in view.game_view.players if player.seat == own]
+
+
+def _own_cards(view: table_pb2.TableView, look: Look, eyes: Eyes) -> Text:
+    """The hand of whoever looks, as long as the game runs."""
+    if view.status != table_pb2.TABLE_STATUS_RUNNING or not view.game_view.HasField("merchants"):
+        return Text()
+    chosen = _cards_to_choose(view)
+    return _below(*(hand.own(player, look, chosen) for player in _owner(view, eyes)))
+
+
+def _cards_to_choose(view: table_pb2.TableView) -> frozenset[str]:
+    """The cards that may be chosen for themselves; any card may pay for a step."""
+    return frozenset(card for choice in view.choices if not choice.tiles for card in choice.cards)
+
+
+def _below(*parts: Text) -> Text:
+    """Drawings below each other; empty ones are left out."""
     return Text("\n").join(part for part in parts if part.plain)
 
 
@@ -118,9 +205,14 @@ def supplies(game: views_pb2.GameView, look: Look) -> Text:
     return Text("\n").join(lines)
 
 
-def _side(view: table_pb2.TableView, look: Look) -> Text:
-    """Players and supplies in a narrow column."""
-    blocks = [_card(view, player, look) for player in view.game_view.players]
+def _side(view: table_pb2.TableView, look: Look, eyes: Eyes | None) -> Text:
+    """Players and supplies in a narrow column; with `eyes`, open cards too."""
+    blocks = []
+    for player in view.game_view.players:
+        lines = [_card(view, player, look)]
+        if eyes:
+            lines += players.open_cards(view, player, look, _own(view, eyes))
+        blocks.append(_below(*lines))
     game = view.game_view
     if game.piles:
         blocks.append(Text("starting cubes\n  ") + piles.piles(game.piles))

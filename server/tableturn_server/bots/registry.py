@@ -8,11 +8,20 @@ from tableturn_server.rules.catalog import GAMES
 
 from .bot import Bot
 from .chance import Chance
-from .greedy import Greedy, Turns, eastern_wonders, free_table
+from .greedy import (
+    Greedy,
+    Turns,
+    eastern_wonders,
+    free_table,
+    from_sand_to_sea,
+    spice_road,
+)
 
 GREEDY: dict[str, Turns] = {
     "eastern-wonders": eastern_wonders.turns,
     "free-table": free_table.turns,
+    "from-sand-to-sea": from_sand_to_sea.turns,
+    "spice-road": spice_road.turns,
 }
 """How `greedy` plays each game that it knows."""
 

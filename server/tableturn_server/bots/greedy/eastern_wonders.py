@@ -21,7 +21,6 @@ from tableturn_server.rules.actions import (
     PayOwner,
     PickUp,
     PlaceBoat,
-    ReturnCubes,
     TakeBonus,
     TakePile,
     Trade,
@@ -31,21 +30,23 @@ from tableturn_server.rules.game import PromptKind
 from tableturn_server.rules.mechanics.cubes import Color, Cubes
 from tableturn_server.rules.views import GameView
 
-from .sea import (
+from .bundles import (
     NOTHING,
-    Boat,
     Counts,
-    Own,
-    Sea,
     counts,
     covers,
+    each,
+    exchanges,
     minus,
     plus,
-    read_boat,
-    read_own,
-    read_sea,
+    returning,
+    share,
     spare,
+    traded,
+    upgraded,
+    worth,
 )
+from .sea import Boat, Own, Sea, read_boat, read_own, read_sea
 
 DEPTH = 4
 """Own turns that a plan looks ahead."""
@@ -54,8 +55,6 @@ WIDTH = 12
 _PROPOSED = 4
 _PACE = 0.9
 """What a point is worth a turn later."""
-_WORTH = (1, 2, 3, 4)
-"""What a cube of each colour is worth."""
 _PAID_STEPS = 2
 """More steps than this beyond the free ones are never paid for."""
 _OUTPOST = 1.4
@@ -111,7 +110,7 @@ def turns(sight: Sight) -> Iterator[tuple[Action, ...]]:
 def _starts(sight: Sight) -> Iterator[tuple[Action, ...]]:
     """The most valuable pile, and the place with the best plan (EW-08)."""
     offered = next(choice.piles for choice in sight.choices if choice.kind == "take_pile")
-    take = TakePile(max(offered, key=_worth))
+    take = TakePile(max(offered, key=worth))
     placing = sight.after(take)
     view = placing.view
     sea = read_sea(view, sight.seat)
@@ -131,7 +130,7 @@ def _returns(sight: Sight) -> tuple[Action, ...]:
     assert due is not None
     sea = read_sea(sight.view, sight.seat)
     hold = counts(sight.view.players[sight.seat - 1].hold)
-    return (ReturnCubes(Cubes(*spare(hold, due.min, _wanted(sea, hold, 0)))),)
+    return returning(spare(hold, due.min, _wanted(sea, hold, 0)))
 
 
 def _moves(sight: Sight) -> Iterator[tuple[Action, ...]]:
@@ -233,16 +232,14 @@ def _deeds(
         if min(built) > min(boat.built) and sea.bonuses:
             bonus = max(sea.bonuses, key=lambda kind: _BONUS[kind] + sea.bonuses[kind])
             gained += _BONUS[bonus] + sea.bonuses[bonus]
-        hold, upgraded = _upgraded(minus(hold, price), own.upgrades)
+        hold, better = upgraded(minus(hold, price), own.upgrades)
         there = Boat(goal, hold, boat.outposts | 1 << goal, built, boat.taken, boat.claimed)
-        start = _with(start, build=price, bonus=bonus, upgrades=upgraded)
+        start = _with(start, build=price, bonus=bonus, upgrades=better)
         yield gained, there, start
-    most = _exchanges(hold, market.cost, market.gain)
+    most = exchanges(hold, market.cost, market.gain)
     for count in {most, (most + 1) // 2, 1} if most else ():
-        traded = tuple(
-            h + count * (g - c) for h, g, c in zip(hold, market.gain, market.cost, strict=True)
-        )
-        yield gained, _holding(there, traded), _with(start, trade=count)  # type: ignore[arg-type]
+        after = traded(hold, market.cost, market.gain, count)
+        yield gained, _holding(there, after), _with(start, trade=count)
 
 
 def _promise(sea: Sea, own: Own, boat: Boat, depth: int) -> float:
@@ -255,16 +252,8 @@ def _promise(sea: Sea, own: Own, boat: Boat, depth: int) -> float:
     for place, port in sea.ports.items():
         if boat.taken >> place & 1:
             continue
-        cost = port.cost
-        price = cost[0] + 2 * cost[1] + 3 * cost[2] + 4 * cost[3]
-        have = (
-            min(hold[0], cost[0])
-            + 2 * min(hold[1], cost[1])
-            + 3 * min(hold[2], cost[2])
-            + 4 * min(hold[3], cost[3])
-        )
-        share = have / price
-        near = (port.points + _CLAIM) * share * share * (1 - 0.06 * steps[place])
+        part = share(hold, port.cost)
+        near = (port.points + _CLAIM) * part * part * (1 - 0.06 * steps[place])
         best = max(best, near)
     return 0.7 * best + 0.12 * (hold[0] + 2 * hold[1] + 3 * hold[2] + 4 * hold[3])
 
@@ -274,7 +263,7 @@ def _wanted(sea: Sea, hold: Counts, taken: int) -> Counts:
     left = [port for place, port in sea.ports.items() if not taken >> place & 1]
     if not left:
         return NOTHING
-    return max(left, key=lambda port: (_share(hold, port.cost) * port.points, port.points)).cost
+    return max(left, key=lambda port: (share(hold, port.cost) * port.points, port.points)).cost
 
 
 def _asked_at(sea: Sea, boat: Boat, goal: int) -> Counts:
@@ -283,36 +272,6 @@ def _asked_at(sea: Sea, boat: Boat, goal: int) -> Counts:
         return sea.ports[goal].cost
     market = sea.markets.get(goal)
     return market.cost if market is not None else _wanted(sea, boat.hold, boat.taken)
-
-
-def _share(hold: Counts, cost: Counts) -> float:
-    return _worth(tuple(map(min, hold, cost))) / _worth(cost)
-
-
-def _worth(cubes: tuple[int, ...]) -> int:
-    return sum(count * worth for count, worth in zip(cubes, _WORTH, strict=True))
-
-
-def _upgraded(hold: Counts, most: int) -> tuple[Counts, tuple[int, ...]]:
-    """The lowest cubes made one better each (EW-21), and the colours that they had."""
-    cubes, colors = list(hold), []
-    for _ in range(most):
-        color = next((c for c in range(3) if cubes[c]), None)
-        if color is None:
-            break
-        cubes[color] -= 1
-        cubes[color + 1] += 1
-        colors.append(color)
-    return (cubes[0], cubes[1], cubes[2], cubes[3]), tuple(colors)
-
-
-def _exchanges(hold: Counts, cost: Counts, gain: Counts) -> int:
-    """How many times a trade can be done (EW-17)."""
-    if not covers(hold, cost):
-        return 0
-    return min(
-        (hold[c] - cost[c]) // (cost[c] - gain[c]) + 1 for c in range(4) if cost[c] > gain[c]
-    )
 
 
 def _holding(boat: Boat, hold: Counts) -> Boat:
@@ -330,7 +289,7 @@ def _actions(
 ) -> tuple[Action, ...]:
     """The first turn of a plan as actions."""
     actions: list[Action] = []
-    drops = _each(step.dropped)
+    drops = each(step.dropped)
     way = sea.shape.way(boat.place, step.goal)
     for number, place in enumerate(way):
         cube = drops[number - own.free] if number >= own.free else None
@@ -339,7 +298,7 @@ def _actions(
         assert view.islands is not None
         tile = view.islands.tiles[step.goal]
         owners = [owner for owner in tile.boats if owner != seat]
-        actions += [PayOwner(o, c) for o, c in zip(owners, _each(step.paid), strict=False)]
+        actions += [PayOwner(o, c) for o, c in zip(owners, each(step.paid), strict=False)]
     if any(step.picked):
         actions.append(PickUp(Cubes(*step.picked)))
     if step.claim:
@@ -353,11 +312,4 @@ def _actions(
         actions += [Upgrade(Color(color + 1)) for color in step.upgrades]
     if step.trade:
         actions.append(Trade(step.trade))
-    if any(step.returned):
-        actions.append(ReturnCubes(Cubes(*step.returned)))
-    return tuple(actions)
-
-
-def _each(cubes: Counts) -> list[Color]:
-    """The cubes of a bundle, one by one."""
-    return [Color(color + 1) for color, count in enumerate(cubes) for _ in range(count)]
+    return (*actions, *returning(step.returned))

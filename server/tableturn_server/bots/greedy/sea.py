@@ -1,6 +1,6 @@
-"""The sea of Eastern Wonders as a bot plans on it: read off a view, made of small numbers.
+"""The sea as a bot plans on it: read off a view, made of small numbers.
 
-Places are numbers in the order of the view's tiles; a bundle of cubes is a tuple of four counts.
+Places are numbers in the order of the view's tiles.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from functools import lru_cache
 import msgspec
 
 from tableturn_server.rules.actions import BonusKind
-from tableturn_server.rules.mechanics.cubes import CubesView
 from tableturn_server.rules.views import GameView, PlayerView, TileKind
 
-Counts = tuple[int, int, int, int]
-NOTHING: Counts = (0, 0, 0, 0)
+from .bundles import Counts, counts
+
 _AROUND = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1))
 
 
@@ -150,38 +149,6 @@ def read_boat(view: GameView, seat: int, sea: Sea) -> Boat:
         built=tuple(row.built for row in player.outposts),
         claimed=player.claimed,
     )
-
-
-def counts(cubes: CubesView | None) -> Counts:
-    """A bundle of a view."""
-    return (cubes.yellow, cubes.red, cubes.green, cubes.brown) if cubes else NOTHING
-
-
-def plus(one: Counts, other: Counts) -> Counts:
-    """Both bundles together."""
-    return (one[0] + other[0], one[1] + other[1], one[2] + other[2], one[3] + other[3])
-
-
-def minus(one: Counts, other: Counts) -> Counts:
-    """What is left; the other bundle must be contained."""
-    return (one[0] - other[0], one[1] - other[1], one[2] - other[2], one[3] - other[3])
-
-
-def covers(one: Counts, other: Counts) -> bool:
-    """The other bundle is contained."""
-    return one[0] >= other[0] and one[1] >= other[1] and one[2] >= other[2] and one[3] >= other[3]
-
-
-def spare(hold: Counts, number: int, keep: Counts) -> Counts:
-    """So many cubes to give away: those beyond `keep` first, and the lowest first."""
-    given = [0, 0, 0, 0]
-    for kept in (keep, NOTHING):
-        for color in range(4):
-            more = min(number, hold[color] - given[color] - kept[color])
-            if more > 0:
-                given[color] += more
-                number -= more
-    return (given[0], given[1], given[2], given[3])
 
 
 @lru_cache(maxsize=64)
