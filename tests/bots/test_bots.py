@@ -8,6 +8,7 @@ import pytest
 
 from tableturn_server.bots import Sight, bot_of, names, whole_turn
 from tableturn_server.bots.chance import dice
+from tableturn_server.bots.registry import GREEDY
 from tableturn_server.rules.actions import NameNext, PassRound
 from tableturn_server.rules.game import EndReason
 from tests.bots.support import (
@@ -60,21 +61,42 @@ def test_tables_of_bots_come_to_their_end(name: str, seats: int, number: int, bo
     assert table.outcome.reason in (EndReason.COMPLETED, EndReason.ROUND_CAP)
 
 
+@pytest.mark.parametrize(
+    ("name", "points"), [("eastern-wonders", 60), ("from-sand-to-sea", 50), ("spice-road", 50)]
+)
 @pytest.mark.parametrize("seats", [2, 3, 4])
-def test_greedy_ends_a_game_of_eastern_wonders_as_people_do(seats: int) -> None:
-    table = table_of("eastern-wonders", seats, 0)
+def test_greedy_ends_a_game_as_people_do(name: str, seats: int, points: int) -> None:
+    table = table_of(name, seats, 0)
     play_out(table, "greedy")
     assert table.ended == "completed"
     assert 15 <= table.round <= 50
     assert table.outcome is not None
-    assert max(result.points for result in table.outcome.results) >= 60
+    assert max(result.points for result in table.outcome.results) >= points
 
 
-def test_greedy_beats_random() -> None:
+@pytest.mark.parametrize("name", ["eastern-wonders", "from-sand-to-sea", "spice-road"])
+def test_greedy_beats_random(name: str) -> None:
     for number in range(3):
-        table = table_of("eastern-wonders", 2, number)
+        table = table_of(name, 2, number)
         play_out(table, "greedy", "random")
         assert table.ranking[0] == "red"
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+def test_greedy_wishes_for_nothing_that_is_not_possible(seats: int) -> None:
+    """The turn that it likes best can be taken: what it plans with are the rules."""
+    for name, turns_of in GREEDY.items():
+        table = table_of(name, seats, 0)
+        for _ in range(120):
+            if not table.prompts:
+                break
+            seat = table.prompts[0].seat
+            sight = sight_of(table, seat)
+            first = next(turns_of(sight))
+            assert turn_of(bot_of("greedy", name), sight) == first
+            for action in first:
+                table.stage(seat, action)
+            table.confirm(seat)
 
 
 @pytest.mark.parametrize(("name", "bot"), PAIRS)

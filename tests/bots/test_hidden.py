@@ -10,6 +10,7 @@ import pytest
 from tableturn_server.bots import Sight, bot_of, whole_turn
 from tableturn_server.bots.frames import frame, question_of
 from tableturn_server.bots.pool import COMMAND, Pool
+from tableturn_server.rules import catalog
 from tableturn_server.tables import commands
 from tableturn_server.tables.due import due_bots
 from tableturn_server.tables.state import game_of
@@ -18,7 +19,7 @@ from tests.store.support import eventually
 from tests.tables.hiding import OTHER_SEED, heights, otherwise_hidden
 from tests.tables.play import SEED, TableOfTest
 
-GAMES = ["eastern-wonders", "free-table"]
+GAMES = list(catalog.GAMES)
 
 
 def played(game: str, turns: int, bot: str = "random") -> TableOfTest:

@@ -53,6 +53,8 @@ def folder() -> Path:
     [
         ("--game", "eastern-wonders", "--seed", "7"),
         ("--game", "eastern-wonders", "--seats", "2", "--seed", "1"),
+        *(("--game", "spice-road", "--seats", str(n), "--seed", str(n)) for n in range(2, 6)),
+        *(("--game", "from-sand-to-sea", "--seats", str(n), "--seed", str(n)) for n in (2, 3, 4)),
         ("--game", "free-table", "--seats", "6", "--seed", "0"),
         (
             *("--game", "free-table", "--seed", "3", "--option", "rounds=2"),

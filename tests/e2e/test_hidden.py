@@ -118,6 +118,7 @@ def tables_with_a_past(connection: Connection, watch: str) -> dict[str, Table]:
 
 # -- the other half --------------------------------------------------------------------------
 
+
 def seed_hash(seed: bytes) -> bytes:
     """What is published of a seed before the game."""
     return blake2b(seed, digest_size=32).digest()
