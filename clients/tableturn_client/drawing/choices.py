@@ -43,8 +43,12 @@ def form(choice: actions_pb2.Choice) -> str:
     """How the choice is typed, such as `move TILE`; empty for a kind that is not known."""
     usages = [form.usage for form in notation.forms(choice.kind)]
     usage = usages[0] if usages else ""
-    if not choice.colors and not choice.cubes.max:  # the optional part is not asked for
-        usage = usage.split(" [dropping")[0].split(" [paying")[0]
+    if not choice.colors:  # an optional part that is not asked for
+        usage = usage.replace(" [dropping COLOUR]", "")
+    if not choice.cubes.max:
+        usage = usage.replace(" [paying CUBES]", "")
+    if not choice.cards:
+        usage = usage.replace(" [with CARD]", "")
     return usage
 
 
@@ -64,7 +68,7 @@ def values(choice: actions_pb2.Choice, seats: Seats) -> Text:
         return bounds(choice.cubes)
     if choice.colors:
         return Text(" ").join(color(one) for one in choice.colors)
-    return Text()
+    return Text(" ".join(clean(card, 6) for card in choice.cards))
 
 
 def bounds(offered: actions_pb2.CubeBounds) -> Text:

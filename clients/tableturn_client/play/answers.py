@@ -6,8 +6,9 @@ a line, `missing` names what is still to be asked. Everything here is pure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from rich.text import Text
 
@@ -24,7 +25,9 @@ Value = int | str | Counts
 
 FEW_BUNDLES = 9
 """So many bundles of cubes are listed with numbers."""
-_WORDS_BETWEEN = frozenset({"to", "for", "seat", "dropping", "paying", "tile", "boat", "and"})
+_WORDS_BETWEEN = frozenset(
+    {"to", "for", "on", "seat", "dropping", "paying", "with", "tile", "boat", "card", "and"}
+)
 _LISTS = {
     "tile": "tiles",
     "cube": "colors",
@@ -34,6 +37,9 @@ _LISTS = {
     "card": "cards",
 }
 _BOUNDS = ("cubes", "count", "points")
+
+
+Faces = Mapping[str, Text]
 
 
 class Unclear(ValueError):
@@ -46,6 +52,8 @@ class Draft:
 
     choice: actions_pb2.Choice
     fields: dict[str, Value] = field(default_factory=dict)
+    faces: Faces = field(default_factory=dict)
+    """What is on the cards that are seen, by name."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,6 +98,8 @@ class Draft:
         name = self.missing
         if name == "count":
             return self.choice.count.max
+        if name == "card" and self.choice.kind == "put_cube":
+            return self.choice.cards[0]
         if name != "cubes":
             return None
         bounds, there = self.choice.cubes, cubes.counts(self.choice.cubes.available)
@@ -100,18 +110,22 @@ class Draft:
         return None
 
 
-def begin(choice: actions_pb2.Choice, words: Sequence[str] = ()) -> Draft:
+def begin(
+    choice: actions_pb2.Choice, words: Sequence[str] = (), faces: Faces = MappingProxyType({})
+) -> Draft:
     """A draft for a choice, with the words that were typed behind its number."""
     if not actions.known(choice) or not notation.forms(choice.kind):
         raise Unclear(f'"{choices.label(choice)}" needs a newer version of tableturn')
-    draft = Draft(choice)
+    draft = Draft(choice, faces=faces)
     for word in words:
         if word.lower() not in _WORDS_BETWEEN:
             draft = _placed(draft, word)
     return draft.settled()
 
 
-def typed(text: str, offered: Iterable[actions_pb2.Choice]) -> Draft:
+def typed(
+    text: str, offered: Iterable[actions_pb2.Choice], faces: Faces = MappingProxyType({})
+) -> Draft:
     """A draft for an action in text form. Raises Unclear, with what may be done instead."""
     try:
         kind, fields = notation.parse(text)
@@ -120,7 +134,7 @@ def typed(text: str, offered: Iterable[actions_pb2.Choice]) -> Draft:
     choice = next((choice for choice in offered if choice.kind == kind), None)
     if choice is None:
         raise Unclear(f'"{clean(text, 40)}" is not possible now')
-    draft = Draft(choice)
+    draft = Draft(choice, faces=faces)
     for name, value in fields.items():
         if name in draft.names:
             if not _admits(choice, name, value):
@@ -142,7 +156,7 @@ def answer(draft: Draft, line: str) -> Draft:
             raise Unclear("please choose one, or x to go back")
         return draft.with_(name, draft.default).settled()
     if name in ("cubes", "pile"):  # `2Y R`, `yellow red`
-        value = _read(draft.choice, name, " ".join(words))
+        value = _read(draft, name, " ".join(words))
         if value is not None:
             return draft.with_(name, value).settled()
     for word in words:
@@ -161,6 +175,8 @@ def offers(draft: Draft, seats: Seats) -> list[tuple[str, Text]]:
         return [("", Text(f"{choice.count.min} to {choice.count.max}"))]
     if name == "points":
         return [("", Text(f"{choice.points.min} to {choice.points.max}"))]
+    if name == "card":
+        return [(clean(card, 6), draft.faces.get(card, Text())) for card in choice.cards]
     found = _values(choice, name, FEW_BUNDLES)
     if found is None:
         return [("", choices.bounds(choice.cubes))]
@@ -189,7 +205,7 @@ def _placed(draft: Draft, word: str) -> Draft:
     """
     for name in draft.names:
         if name not in draft.fields and (_number(word) is None or name == draft.missing):
-            value = _read(draft.choice, name, word)
+            value = _read(draft, name, word)
             if value is not None:
                 return draft.with_(name, value)
     name = draft.missing or (draft.names[-1] if draft.names else "")
@@ -198,10 +214,26 @@ def _placed(draft: Draft, word: str) -> Draft:
     raise Unclear(_refusal(draft.choice, name, f'"{clean(word, 20)}"'))
 
 
-def _read(choice: actions_pb2.Choice, name: str, text: str) -> Value | None:
+def _read(draft: Draft, name: str, text: str) -> Value | None:
     """The value that a text means, if the choice admits it."""
+    choice = draft.choice
+    if name == "card":
+        return _read_card(draft, text)
     value = _READERS[name](choice, text.strip())
     return value if value is not None and _admits(choice, name, value) else None
+
+
+def _read_card(draft: Draft, text: str) -> Value | None:
+    """A card by its name, or by what is on it (`yyy>b`) where only one has that."""
+    word = text.lower()
+    named = [card for card in draft.choice.cards if card.lower() == word]
+    faced = [
+        card
+        for card in draft.choice.cards
+        if card in draft.faces and draft.faces[card].plain.lower() == word
+    ]
+    found = named or faced
+    return found[0] if len(found) == 1 else None
 
 
 def _read_tile(choice: actions_pb2.Choice, text: str) -> Value | None:

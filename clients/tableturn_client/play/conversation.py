@@ -23,6 +23,7 @@ from tableturn_client.drawing.seats import Seats
 from tableturn_client.drawing.words import clean
 from tableturn_client.handles import Done, Seat
 from tableturn_client.play.answers import Draft, Unclear, answer, begin, typed
+from tableturn_client.play.faces import faces
 from tableturn_client.play.hearing import Hearing
 from tableturn_client.play.seated import Seated
 from tableturn_client.play.terminal import Terminal
@@ -166,9 +167,23 @@ class Conversation:
             number = int(first)
             if not 1 <= number <= len(view.choices):
                 raise Unclear(f"There is no choice {first}. Type ? for help.")
-            await self._go_on(begin(view.choices[number - 1], rest))
+            await self._go_on(begin(view.choices[number - 1], rest, faces(view.game_view)))
         else:
-            await self._go_on(typed(line, view.choices))
+            await self._go_on(self._draft(line, view))
+
+    def _draft(self, line: str, view: table_pb2.TableView) -> Draft:
+        """An action in words; or, where only one kind is possible, what it is done with."""
+        known = faces(view.game_view)
+        try:
+            return typed(line, view.choices, known)
+        except Unclear:
+            if len(view.choices) != 1:
+                raise
+            try:
+                return begin(view.choices[0], line.replace(",", " ").split(), known)
+            except Unclear:
+                pass
+            raise
 
     async def _asked_seat(self) -> Seat:
         """The seat that is asked, once all that was sent is seen. Raises Unclear."""
