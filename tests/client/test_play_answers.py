@@ -1,6 +1,7 @@
 """Answers of a person: numbers with words, and texts, put together to actions."""
 
 import pytest
+from rich.text import Text
 
 from tableturn.v1.actions_pb2 import Choice, CubeBounds, CubeColor, Cubes, Range
 from tableturn_client.drawing import Look
@@ -29,6 +30,12 @@ RETURN = Choice(
 )
 PILE = Choice(kind="take_pile", piles=[Cubes(yellow=4), Cubes(yellow=2, red=1)])
 SCORE = Choice(kind="score_points", seats=[1, 2], points=Range(min=-9, max=9))
+PLAY = Choice(kind="play_card", cards=["S1", "M12", "M13"], label="play a card")
+PUT = Choice(kind="put_cube", colors=[YELLOW, RED], cards=["M03", "M07"], label="put a cube")
+LAST = Choice(kind="put_cube", colors=[YELLOW, RED], cards=["M07"], label="put a cube")
+SAIL = Choice(kind="move", tiles=["B2", "C3"], cards=["S1", "M12"], label="move one step")
+FACES = {"S1": Text("+YY"), "M12": Text("R>YYY"), "M13": Text("YYY>B"), "M03": Text("YYY>B")}
+"""What is on the cards in sight; M13 and M03 are alike."""
 ALL = (FREE_STEP, HARVEST, BUILD, TRADE, PILE, SCORE)
 
 
@@ -55,6 +62,57 @@ def text_of(draft: Draft) -> str:
 )
 def test_a_number_and_words_make_an_action(choice: Choice, words: str, text: str) -> None:
     assert text_of(begin(choice, words.split())) == text
+
+
+@pytest.mark.parametrize(
+    ("choice", "words", "text"),
+    [
+        (PLAY, "m12", "play M12"),
+        (PLAY, "yyy>b", "play M13"),
+        (PLAY, "+YY", "play S1"),
+        (PUT, "y m07", "put yellow on M07"),
+        (PUT, "red on M03", "put red on M03"),
+        (LAST, "r", "put red on M07"),
+        (SAIL, "c3 with s1", "move C3 with S1"),
+        (SAIL, "m12 B2", "move B2 with M12"),
+    ],
+)
+def test_cards_are_named_or_known_by_what_is_on_them(choice: Choice, words: str, text: str) -> None:
+    assert text_of(begin(choice, words.split(), FACES)) == text
+
+
+def test_cards_are_asked_for_with_what_is_on_them() -> None:
+    draft = begin(PLAY, (), FACES)
+    assert [(word, drawn.plain) for word, drawn in offers(draft, Seats())] == [
+        ("S1", "+YY"),
+        ("M12", "R>YYY"),
+        ("M13", "YYY>B"),
+    ]
+    assert text_of(answer(draft, "m13")) == "play M13"
+    with pytest.raises(Unclear, match="choose S1, M12 or M13"):
+        answer(draft, "M07")
+    alike = Choice(kind="take_card", cards=["M03", "M13"])
+    with pytest.raises(Unclear, match="choose M03 or M13"):
+        begin(alike, ["yyy>b"], FACES)
+
+
+def test_a_cube_goes_onto_the_leftmost_card_unless_another_is_named() -> None:
+    draft = begin(PUT, ["y"])
+    assert draft.missing == "card"
+    assert text_of(answer(draft, "")) == "put yellow on M03"
+    assert begin(PLAY).default is None
+
+
+@pytest.mark.parametrize(
+    ("choice", "form"),
+    [
+        (FREE_STEP, "move TILE"),
+        (PAID_STEP, "move TILE [dropping COLOUR]"),
+        (SAIL, "move TILE [with CARD]"),
+    ],
+)
+def test_only_the_parts_that_are_asked_for_are_shown(choice: Choice, form: str) -> None:
+    assert line(1, choice, Seats(), Look(100, 30)).plain.endswith(form)
 
 
 def test_what_is_missing_is_asked_step_by_step() -> None:

@@ -19,6 +19,7 @@ CLASSES: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in Act
 
 # ---------------------------------------------------------------- there and back
 
+MOVE = "move TILE [dropping COLOUR] [with CARD]"
 COUNTS = st.integers(0, 4) | st.integers(0, 2**32 - 1)
 CUBES = st.tuples(COUNTS, COUNTS, COUNTS, COUNTS)
 NUMBERS = st.integers(1, 2**32 - 1)
@@ -31,8 +32,9 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "bonus": st.integers(1, 5),
     "count": NUMBERS,
     "points": st.integers(-(2**31), 2**31 - 1),
+    "card": st.from_regex(r"[A-Z]{1,2}[0-9]{1,3}", fullmatch=True),
 }
-OPTIONAL = {("move", "cube"), ("build_outpost", "cubes")}
+OPTIONAL = {("move", "cube"), ("move", "card"), ("build_outpost", "cubes")}
 
 
 @st.composite
@@ -80,6 +82,18 @@ def test_a_turn_is_its_actions_with_semicolons(turn: list[Parsed]) -> None:
         ("return YY", "return_cubes", {"cubes": (2, 0, 0, 0)}),
         ("return nothing", "return_cubes", {"cubes": (0, 0, 0, 0)}),
         ("return 13Y2B", "return_cubes", {"cubes": (13, 0, 0, 2)}),
+        ("move C3 with M12", "move", {"tile": "C3", "card": "M12"}),
+        (
+            "move C3 dropping red with M12",
+            "move",
+            {"tile": "C3", "cube": 2, "card": "M12"},
+        ),
+        ("acquire M12", "acquire_card", {"card": "M12"}),
+        ("put red on M07", "put_cube", {"cube": 2, "card": "M07"}),
+        ("take card M12", "take_card", {"card": "M12"}),
+        ("play S1", "play_card", {"card": "S1"}),
+        ("claim P07", "claim_card", {"card": "P07"}),
+        ("rest", "rest", {}),
         ("pass", "pass_round", {}),
         ("score 5 for seat 2", "score_points", {"points": 5, "seat": 2}),
         ("score -5 for seat 2", "score_points", {"points": -5, "seat": 2}),
@@ -118,6 +132,9 @@ def test_the_canonical_texts(text: str, kind: str, fields: dict[str, Any]) -> No
         ("next 3", "next seat 3"),
         ("finish", "finish game"),
         ("take bonus VP", "take bonus vp"),
+        ("put r m07", "put red on M07"),
+        ("CLAIM p07", "claim P07"),
+        ("move c3, with s1", "move C3 with S1"),
     ],
 )
 def test_reading_is_forgiving(typed: str, canonical: str) -> None:
@@ -128,7 +145,12 @@ def test_reading_is_forgiving(typed: str, canonical: str) -> None:
     ("typed", "problem", "place", "nearest"),
     [
         ("", "there is no action", "", ()),
-        ("mvoe C3", 'no action begins with "mvoe"', "mvoe", ("move TILE [dropping COLOUR]",)),
+        (
+            "mvoe C3",
+            'no action begins with "mvoe"',
+            "mvoe",
+            (MOVE,),
+        ),
         (
             "build_outpost",
             'no action begins with "build_outpost"',
@@ -136,12 +158,17 @@ def test_reading_is_forgiving(typed: str, canonical: str) -> None:
             ("build [paying CUBES]",),
         ),
         ("xyzzy", 'no action begins with "xyzzy"', "xyzzy", ()),
-        ("take", '"pile" is missing after "take"', "", ("take pile CUBES", "take bonus BONUS")),
+        (
+            "take",
+            '"pile" is missing after "take"',
+            "",
+            ("take pile CUBES", "take card CARD", "take bonus BONUS"),
+        ),
         (
             "take bonsu harvest",
             '"bonsu" stands after "take" instead of "bonus"',
             "bonsu",
-            ("take bonus BONUS", "take pile CUBES"),
+            ("take bonus BONUS", "take pile CUBES", "take card CARD"),
         ),
         (
             "take bonus harvst",
@@ -150,24 +177,29 @@ def test_reading_is_forgiving(typed: str, canonical: str) -> None:
             "harvst",
             ("take bonus BONUS",),
         ),
-        ("move", 'a tile such as C3 is missing after "move"', "", ("move TILE [dropping COLOUR]",)),
+        (
+            "move",
+            'a tile such as C3 is missing after "move"',
+            "",
+            (MOVE,),
+        ),
         (
             "move north",
             '"north" is not a tile such as C3',
             "north",
-            ("move TILE [dropping COLOUR]",),
+            (MOVE,),
         ),
         (
             "move C3 droping red",
-            '"droping" is not understood here, only `dropping COLOUR`',
+            '"droping" is not understood here, only `dropping COLOUR` or `with CARD`',
             "droping",
-            ("move TILE [dropping COLOUR]",),
+            (MOVE,),
         ),
         (
             "move C3 dropping red red",
-            '"red" is too much here',
+            '"red" is not understood here, only `with CARD`',
             "red",
-            ("move TILE [dropping COLOUR]",),
+            (MOVE,),
         ),
         (
             "upgrade yelow",
@@ -199,8 +231,8 @@ def test_the_place_is_marked_for_a_terminal() -> None:
         notation.parse_turn("harvest; move C3 droping red")
     assert unreadable.value.marked == "harvest; move C3 droping red\n                 ^^^^^^^"
     assert str(unreadable.value) == (
-        '"droping" is not understood here, only `dropping COLOUR`; '
-        "try `move TILE [dropping COLOUR]`"
+        '"droping" is not understood here, only `dropping COLOUR` or `with CARD`; '
+        "try `move TILE [dropping COLOUR] [with CARD]`"
     )
 
 
@@ -259,7 +291,8 @@ def test_whatever_can_be_read_can_be_written(text: str) -> None:
         ("fly", {}, "no action is called 'fly'"),
         ("move", {}, "move needs the field tile"),
         ("move", {"tile": "c3"}, 'move: tile: "c3" is not a tile such as C3'),
-        ("move", {"tile": "C3", "card": "SR-1"}, "move has no field card"),
+        ("move", {"tile": "C3", "pile": "SR-1"}, "move has no field pile"),
+        ("move", {"tile": "C3", "card": "SR-1"}, 'card: "SR-1" is not a card such as M12'),
         ("upgrade", {"cube": 0}, 'upgrade: cube: "0" is not the number of a colour'),
         ("trade", {}, "trade needs the field count"),
         ("trade", {"count": 0}, 'trade: count: "0" is not a number of times such as 2'),
@@ -319,7 +352,7 @@ def test_help_has_a_line_for_each_form() -> None:
     assert notation.forms() == notation.FORMS
     wanted = notation.forms("trade", "unheard_of", "build_outpost")
     assert [f"{form.usage} - {form.meaning}" for form in wanted] == [
-        "trade [COUNT] - do the exchange of the market tile, so often",
+        "trade [COUNT] - do the exchange of the tile or card, so often",
         "build [paying CUBES] - build an outpost on the tile of your boat",
     ]
 

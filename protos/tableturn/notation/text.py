@@ -149,9 +149,10 @@ def _read(form: Form, tokens: list[_Token], text: str) -> dict[str, Value]:
     at = _read_parts(form.parts, tokens, 0, text, fields)
     if at < len(tokens):
         word = _quoted(text, tokens[at])
-        last = form.parts[-1]
-        if isinstance(last, Maybe) and not set(last.fields) & set(fields):
-            raise _Failure(f"{word} is not understood here, only `{last.usage[1:-1]}`", at)
+        maybes = [part for part in form.parts if isinstance(part, Maybe)]
+        left = [f"`{part.usage[1:-1]}`" for part in maybes if not set(part.fields) & set(fields)]
+        if left:
+            raise _Failure(f"{word} is not understood here, only {' or '.join(left)}", at)
         raise _Failure(f"{word} is too much here", at)
     for part in form.parts:
         if isinstance(part, Maybe):
