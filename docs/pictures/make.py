@@ -25,15 +25,15 @@ from tableturn_server.tables import commands, making
 from tableturn_server.tables.authority import decide
 
 HERE = Path(__file__).parent
-GOLDEN = HERE.parents[1] / "tests" / "golden" / "eastern_wonders_4.txt"
+GOLDEN = HERE.parents[1] / "tests" / "golden"
 TURNS = 60
 NAMES = ("Ann", "Ben", "Cleo", "Dan")
 WIDTH = 104
 
 
-def position() -> TableView:
-    """The view of seat 1 after some turns of the golden game."""
-    head, turns, *_ = GOLDEN.read_text("utf-8").split("\n\n")
+def position(golden: str) -> TableView:
+    """The view of seat 1 after some turns of a golden game of four."""
+    head, turns, *_ = (GOLDEN / golden).read_text("utf-8").split("\n\n")
     fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
     token, seed = b"t" * 32, bytes.fromhex(fields["seed"])
     table, _, _ = making.make(
@@ -59,13 +59,14 @@ def position() -> TableView:
         seat, _, text = line.partition(": ")
         if text == "dropped":
             continue
+        steps = text.split("; ") if text != "-" else []
         change = decide(
             table,
             commands.Act(
                 by=by,
                 seat=int(seat.removeprefix("seat ")),
                 expected_revision=table.revision,
-                actions=convert.read_actions(map(to_action, text.split("; "))),
+                actions=convert.read_actions(map(to_action, steps)),
                 confirm=number < TURNS,
             ),
             0,
@@ -102,8 +103,8 @@ def write(name: str, title: str, text: Text) -> None:
 
 
 if __name__ == "__main__":
-    view = position()
-    write(
-        "eastern-wonders.svg", "tableturn show harbour", draw(view, Look(WIDTH, 60), Eyes((1,), 1))
-    )
+    for game in ("eastern-wonders", "from-sand-to-sea"):
+        view = position(f"{game.replace('-', '_')}_4.txt")
+        drawn = draw(view, Look(WIDTH, 60), Eyes((1,), 1))
+        write(f"{game}.svg", "tableturn show harbour", drawn)
     write("panel.svg", "tableturn panel --virtual", Text.from_ansi(panel()))
