@@ -32,6 +32,7 @@ _SINGULAR = {
     "seats": "seat",
     "bonuses": "bonus",
     "piles": "pile",
+    "cards": "card",
 }
 _LATE = ("STALE_REVISION", "NOT_ASKED", "CANNOT_CONFIRM", "GAME_OVER", "NOTHING_TO_UNDO")
 """What a player may be told without a fault: others were quicker, or the turn isn't ready."""

@@ -220,7 +220,13 @@ def chosen(choice: actions_pb2.Choice, chance: random.Random) -> actions_pb2.Act
     action = actions_pb2.Action()
     inner = getattr(action, choice.kind)
     inner.SetInParent()
-    singular = {"tiles": "tile", "colors": "cube", "seats": "seat", "bonuses": "bonus"}
+    singular = {
+        "tiles": "tile",
+        "colors": "cube",
+        "seats": "seat",
+        "bonuses": "bonus",
+        "cards": "card",
+    }
     for many, one in singular.items():
         if getattr(choice, many):
             setattr(inner, one, chance.choice(list(getattr(choice, many))))

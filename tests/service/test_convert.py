@@ -8,7 +8,7 @@ import pytest
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 
 from tableturn.v1 import actions_pb2, errors_pb2, table_pb2, views_pb2
-from tableturn_server.rules import game, views
+from tableturn_server.rules import catalog, game, views
 from tableturn_server.rules.actions import Action, BonusKind
 from tableturn_server.rules.choices import Choice, CubeBounds, Range, pick
 from tableturn_server.rules.mechanics.cubes import Color, Cubes, CubesView
@@ -153,7 +153,7 @@ def test_choices_keep_everything() -> None:
     assert not convert.choice(Choice(kind="harvest")).HasField("cubes")
 
 
-@pytest.mark.parametrize("name", ["free-table", "eastern-wonders"])
+@pytest.mark.parametrize("name", catalog.GAMES)
 def test_every_table_of_a_game_has_its_message(name: str) -> None:
     chance = random.Random(2)
     game_ = a_table(name, seats=3, max_rounds="15")

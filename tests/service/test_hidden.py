@@ -90,9 +90,12 @@ async def everything(caller: Caller, own: int) -> list[bytes]:
 
 
 @pytest.mark.case("L2")
-async def test_two_tables_with_different_hidden_halves_tell_the_same(running: Running) -> None:
+@pytest.mark.parametrize("game", ["eastern-wonders", "from-sand-to-sea", "spice-road"])
+async def test_two_tables_with_different_hidden_halves_tell_the_same(
+    running: Running, game: str
+) -> None:
     chance = random.Random(1)
-    host, people = await running.a_game("eastern-wonders")
+    host, people = await running.a_game(game)
     await running.play_on(people, 4, chance)
     first, second = await copied(running, host, people)
     seeds = [(await caller.looks()).seed_hash for caller in (first[0], second[0])]
@@ -104,6 +107,35 @@ async def test_two_tables_with_different_hidden_halves_tell_the_same(running: Ru
             assert plain(mine, seeds) == plain(
                 yours.replace(other.table_id.encode(), one.table_id.encode()), seeds
             )
+
+
+@pytest.mark.parametrize("game", ["from-sand-to-sea", "spice-road"])
+async def test_a_hand_is_told_to_its_owner_only(running: Running, game: str) -> None:
+    """SR-16: what a player holds is in no view of anybody else, nor in their choices."""
+    host, people = await running.a_game(game)
+    await running.play_on(people, 12, random.Random(4))
+    for own, caller in enumerate((host, *people)):
+        seen = await caller.call("GetTable", pb.GetTableRequest(table_id=host.table_id, seat=own))
+        watch = caller.watches(seat=own)
+        event = await watch.read()
+        watch.cancel()
+        for view in (seen.table, event.snapshot.table):
+            assert view.game_view.players[0].hand_size > 0
+            for player in view.game_view.players:
+                is_own = player.seat == own
+                assert len(player.hand) == (player.hand_size if is_own else 0)
+                assert len(player.discard) == (player.discard_size if is_own else 0)
+                assert len(player.claimed_cards) in (0, player.claimed if is_own else 0)
+            if view.prompts and view.prompts[0].seat != own:
+                assert not view.choices
+
+
+async def test_open_hands_are_told_to_all(running: Running) -> None:
+    host, people = await running.a_game("spice-road", options={"open_hands": "on"})
+    await running.play_on(people, 4, random.Random(4))
+    seen = await host.looks()
+    for player in seen.game_view.players:
+        assert len(player.hand) == player.hand_size > 0
 
 
 async def test_secrets_are_in_nothing_that_is_sent(running: Running) -> None:

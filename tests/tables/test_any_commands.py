@@ -216,6 +216,8 @@ def can_be_moved(game: TableOfTest) -> None:
     ("name", "options"),
     [
         ("eastern-wonders", {}),
+        ("from-sand-to-sea", {}),
+        ("spice-road", {}),
         ("free-table", {"points": "on", "together": "after", "passing": "on"}),
         ("free-table", {"order": "chosen", "between": "on"}),
     ],

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tableturn_server.rules import catalog
 from tableturn_server.tables import commands
 from tableturn_server.tables.export import FORMAT, VERSION, export, read
 from tableturn_server.tables.history import snapshot_turn
@@ -92,7 +93,7 @@ def test_takebacks_go_on_too(played: TableOfTest) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("name", ["free-table", "eastern-wonders"])
+@pytest.mark.parametrize("name", catalog.GAMES)
 def test_whatever_was_played_can_be_read_again(name: str, seed: int) -> None:
     chance = random.Random(seed)
     game = a_table(name, seats=2 + seed % 3, taken=False, max_rounds="12")

@@ -83,10 +83,11 @@ def answer(table: Table, command: commands.AnyCommand, history: History) -> obje
 
 
 @pytest.mark.case("L2", "L3")
+@pytest.mark.parametrize("name", ["eastern-wonders", "from-sand-to-sea", "spice-road"])
 @pytest.mark.parametrize("seed", range(6))
-def test_two_hidden_halves_look_the_same_until_something_is_turned_up(seed: int) -> None:
+def test_two_hidden_halves_look_the_same_until_something_is_turned_up(name: str, seed: int) -> None:
     chance = random.Random(seed)
-    game = eastern_wonders(seats=3)
+    game = a_table(name, seats=3)
     panel = game.host_puts_panel(seats=(1, 2, 3))
     game.plays_on(3 + chance.randrange(20), chance)
     other = TableOfTest(otherwise_hidden(game.table), list(game.log), clock=game.clock)
@@ -131,10 +132,11 @@ def _staging(entries: list[LogEntry]) -> list[tuple[object, ...]]:
     return [(entry.revision, entry.kind, entry.seat, entry.actions) for entry in entries]
 
 
-def test_the_two_halves_do_part_when_a_tile_is_drawn() -> None:
+@pytest.mark.parametrize("name", ["eastern-wonders", "from-sand-to-sea", "spice-road"])
+def test_the_two_halves_do_part_when_a_tile_or_card_is_drawn(name: str) -> None:
     """That the test above compares two tables that are different indeed."""
     chance = random.Random(3)
-    game = eastern_wonders()
+    game = a_table(name)
     game.plays_on(2, chance)
     other = TableOfTest(otherwise_hidden(game.table), list(game.log), clock=game.clock)
     while told(game.table) == told(other.table):

@@ -5,6 +5,7 @@ import random
 import pytest
 from msgspec.structs import replace
 
+from tableturn_server.rules import catalog
 from tableturn_server.tables import commands
 from tableturn_server.tables.authority import decide, needs_history
 from tableturn_server.tables.commands import Gesture
@@ -250,7 +251,7 @@ def test_draws_keep_their_order_and_the_log_says_what_was_seen() -> None:
     assert game.log[-1].turned_up == drawn.turned_up
 
 
-@pytest.mark.parametrize("name", ["free-table", "eastern-wonders"])
+@pytest.mark.parametrize("name", catalog.GAMES)
 def test_turn_after_turn_is_taken_back_to_the_start(name: str) -> None:
     chance = random.Random(7)
     game = a_table(name, seats=3)
