@@ -51,6 +51,7 @@ def make_scene(service: Service, connection: Connection) -> Scene:
         "running": new_table(connection),
         "staged": new_table(connection),
         "islands": new_table(connection, "eastern-wonders"),
+        "cards": new_table(connection, "spice-road"),
         "never": new_table(connection, takeback=TakebackPolicy.TAKEBACK_POLICY_NEVER),
         "dropped": new_table(connection, seats=3),
         "paused": new_table(connection),

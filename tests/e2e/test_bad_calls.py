@@ -271,6 +271,20 @@ act("a bonus of no kind", "UNREADABLE_ACTION", at="islands", who="asked",
 MANY = actions_pb2.Cubes(yellow=2**32 - 1)
 act("four thousand million cubes", "UNREADABLE_ACTION", at="islands", who="asked",
     actions=[Action(pick_up=actions_pb2.PickUp(cubes=MANY))])  # fmt: skip
+act("no card", "UNREADABLE_ACTION", at="cards", who="asked", details={"index": 0},
+    actions=[Action(play_card=actions_pb2.PlayCard())])  # fmt: skip
+for card in ("M12 ", "M\n", "M" * 17, "\u041c12", "../M12"):
+    act(f"the card {card[:8]!a}", "UNREADABLE_ACTION", at="cards", who="asked",
+        details={"index": 0},
+        actions=[Action(acquire_card=actions_pb2.AcquireCard(card=card))])  # fmt: skip
+for text in ("play M01", "acquire S1", "claim M12", "acquire P07", "put red on M12", "rest",
+             "take card M12", "trade 1", "harvest"):  # fmt: skip
+    act(f"what the cards don't allow: {text}", "ILLEGAL_ACTION", text, at="cards", who="asked",
+        details={"index": 0})  # fmt: skip
+act("a card in small letters", "ILLEGAL_ACTION", at="cards", who="asked", details={"index": 0},
+    actions=[Action(play_card=actions_pb2.PlayCard(card="s1"))])  # fmt: skip
+act("a turn without an action", "CANNOT_CONFIRM", at="cards", who="asked",
+    words=("take an action",))  # fmt: skip
 act("a pile that isn't there", "ILLEGAL_ACTION", "take pile BBBB", at="islands", who="asked")
 
 case("to undo nothing", "Undo", "running", "ann", "NOTHING_TO_UNDO", expected_revision=NOW)

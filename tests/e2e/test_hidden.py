@@ -106,7 +106,13 @@ def tables_with_a_past(connection: Connection, watch: str) -> dict[str, Table]:
         "PauseGame", table_pb2.PauseGameRequest(table_id=paused.table_id, request_id=new_id())
     )
     free = new_table(connection, options={"first_seat": "random"})
+    cards, sea = new_table(connection, "spice-road"), new_table(connection, "from-sand-to-sea")
+    for table in (cards, sea):
+        looks = iter(range(60))
+        play(table, Random(3), lambda kinds, claims, looks=looks: next(looks) > 40)  # type: ignore[misc]
     return {
+        "cards": cards,
+        "sand": sea,
         "start": start,
         "claimed": claimed,
         "taken back": taken_back,
@@ -284,7 +290,10 @@ def questions(twins: Twins, table: Table) -> Iterator[tuple[str, Any, str]]:
 
 def _refused_calls(table: Table, revision: int, token: str) -> Iterator[tuple[str, Any, str]]:
     table_id = table.table_id
-    texts = ("claim", "move A1", "build", "trade 99", "harvest", "take bonus vp", "return YY")
+    texts = [
+        *("claim", "move A1", "build", "trade 99", "harvest", "take bonus vp", "return YY"),
+        *("acquire M43", "play M01", "claim P36", "take card M09", "rest", "put red on M12"),
+    ]
     for text in texts:
         # The second is none: whatever the first may do, the call is refused.
         request = table_pb2.ActRequest(

@@ -29,7 +29,6 @@ SEATS = 3
 FREE = {
     "points": "on", "order": "chosen", "passing": "on", "together": "after", "between": "on",
 }  # fmt: skip
-LINES = 3
 """Tables of each game at which the same people play at the same time."""
 PROGRESS = 10
 """Changes that each player is told of before the next kill."""
@@ -66,10 +65,18 @@ def players(service: Service, lines: list[list[Table]], home: Path) -> Iterator[
 
 
 def tables_of(connection: Connection) -> list[list[Table]]:
-    """Tables of both games, with the same token on a seat of each; several to play in a row."""
+    """Tables of all games, with the same token on a seat of each; several to play in a row."""
     tokens = [new_token() for _ in range(SEATS)]
     lines = []
-    for game, options, count in (("eastern-wonders", {}, 3), ("free-table", FREE, 1)) * LINES:
+    games: list[tuple[str, dict[str, str], int]] = [
+        ("eastern-wonders", {}, 3),
+        ("free-table", FREE, 1),
+        ("spice-road", {}, 3),
+        ("free-table", FREE, 1),
+        ("from-sand-to-sea", {}, 3),
+        ("free-table", FREE, 1),
+    ]
+    for game, options, count in games:
         line = [
             new_table(connection, game, seats=SEATS, options=options, sit=False)
             for _ in range(count)
