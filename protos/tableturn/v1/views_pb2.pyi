@@ -321,7 +321,9 @@ class PlayerView(_message.Message):
 
     @_builtins.property
     def hand(self) -> _containers.RepeatedCompositeFieldContainer[Global___CardView]:
-        """The cards in the hand: to their owner, and to all with `open_hands` (SR-16)."""
+        """The cards in the hand: to their owner, and to all with `open_hands` or when
+        the game is over (SR-16).
+        """
 
     @_builtins.property
     def played(self) -> _containers.RepeatedCompositeFieldContainer[Global___CardView]:
