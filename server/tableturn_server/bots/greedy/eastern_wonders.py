@@ -46,13 +46,13 @@ from .bundles import (
     upgraded,
     worth,
 )
+from .planning import Plan, firsts, search
 from .sea import Boat, Own, Sea, read_boat, read_own, read_sea
 
 DEPTH = 4
 """Own turns that a plan looks ahead."""
 WIDTH = 12
 """Plans that are followed at each depth."""
-_PROPOSED = 4
 _PACE = 0.9
 """What a point is worth a turn later."""
 _PAID_STEPS = 2
@@ -87,14 +87,6 @@ class _Step(msgspec.Struct, frozen=True):
     returned: Counts = NOTHING
 
 
-class _Plan(msgspec.Struct, frozen=True):
-    """Turns that lead to a boat, the points on the way, and the first of the turns."""
-
-    points: float
-    boat: Boat
-    first: _Step | None = None
-
-
 def turns(sight: Sight) -> Iterator[tuple[Action, ...]]:
     """The turns that it would like, the best first."""
     assert sight.prompt is not None
@@ -119,7 +111,7 @@ def _starts(sight: Sight) -> Iterator[tuple[Action, ...]]:
     built = tuple(0 for _ in own.values)
     best = max(
         sea.markets,
-        key=lambda place: _search(sea, own, Boat(place, hold, 0, built), depth=2, width=4)[0][0],
+        key=lambda place: _search(sea, own, Boat(place, hold, 0, built), depth=2, width=4)[0].worth,
     )
     yield take, PlaceBoat(sea.names[best])
 
@@ -140,34 +132,23 @@ def _moves(sight: Sight) -> Iterator[tuple[Action, ...]]:
     own = read_own(view.players[sight.seat - 1])
     boat = read_boat(view, sight.seat, sea)
     depth = 1 if view.last_round else DEPTH
-    proposed = []
-    for _, plan in _search(sea, own, boat, depth=depth, width=WIDTH):
-        if plan.first is not None and plan.first not in proposed:
-            proposed.append(plan.first)
-            if len(proposed) == _PROPOSED:
-                break
-    for step in proposed:
+    for step in firsts(_search(sea, own, boat, depth=depth, width=WIDTH)):
         yield _actions(view, sight.seat, sea, own, boat, step)
 
 
 # -- planning ------------------------------------------------------------------------------
 
 
-def _search(sea: Sea, own: Own, boat: Boat, *, depth: int, width: int) -> list[tuple[float, _Plan]]:
-    """The best plans with their worth, the best first."""
-    kept = [(0.0, _Plan(0.0, boat))]
-    for turn in range(depth):
-        pace = _PACE**turn
-        best: dict[Boat, tuple[float, _Plan]] = {}
-        for _, plan in kept:
-            for gained, after, step in _options(sea, own, plan.boat, first=turn == 0):
-                points = plan.points + gained * pace
-                worth = points + _promise(sea, own, after, depth) * pace
-                known = best.get(after)
-                if known is None or worth > known[0]:
-                    best[after] = worth, _Plan(points, after, plan.first or step)
-        kept = sorted(best.values(), key=lambda found: -found[0])[:width]
-    return kept
+def _search(sea: Sea, own: Own, boat: Boat, *, depth: int, width: int) -> list[Plan[Boat, _Step]]:
+    """The best plans, the best first."""
+    return search(
+        boat,
+        lambda boat, first: _options(sea, own, boat, first=first),
+        lambda boat: _promise(sea, own, boat, depth),
+        depth=depth,
+        width=width,
+        pace=_PACE,
+    )
 
 
 def _options(sea: Sea, own: Own, boat: Boat, *, first: bool) -> Iterator[tuple[float, Boat, _Step]]:

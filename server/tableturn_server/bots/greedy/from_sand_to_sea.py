@@ -45,13 +45,13 @@ from .bundles import (
     worth,
 )
 from .caravan import Cards, Deal
+from .planning import Plan, firsts, search
 from .sea import Boat, Market, Own, Sea, read_boat, read_own, read_sea
 
 DEPTH = 4
 """Own turns that a plan looks ahead."""
 WIDTH = 12
 """Plans that are followed at each depth."""
-_PROPOSED = 4
 _PACE = 0.9
 """What a point is worth a turn later."""
 _STEPS = 4
@@ -96,14 +96,6 @@ class _Step(msgspec.Struct, frozen=True):
     returned: Counts = NOTHING
 
 
-class _Plan(msgspec.Struct, frozen=True):
-    """Turns that lead to a state, the points on the way, and the first of the turns."""
-
-    points: float
-    state: _State
-    first: _Step | None = None
-
-
 def turns(sight: Sight) -> Iterator[tuple[Action, ...]]:
     """The turns that it would like, the best first."""
     assert sight.prompt is not None
@@ -143,13 +135,7 @@ def _turns(sight: Sight) -> Iterator[tuple[Action, ...]]:
     start = _State(
         read_boat(view, sight.seat, planner.sea), planner.start.hand, planner.start.played
     )
-    proposed: list[_Step] = []
-    for _, plan in planner.search(start, 1 if view.last_round else DEPTH):
-        if plan.first is not None and plan.first not in proposed:
-            proposed.append(plan.first)
-            if len(proposed) == _PROPOSED:
-                break
-    for step in proposed:
+    for step in firsts(planner.search(start, 1 if view.last_round else DEPTH)):
         yield planner.actions(view, player.seat, start, step)
 
 
@@ -170,23 +156,18 @@ class _Planner:
         """The cards that lie on no discard pile when the plan begins."""
         self.free = self.own.free - 1  # the first step costs too (SS-12)
 
-    def search(self, start: _State, depth: int) -> list[tuple[float, _Plan]]:
-        """The best plans with their worth, the best first."""
-        kept = [(0.0, _Plan(0.0, start))]
-        for turn in range(depth):
-            pace = _PACE**turn
-            best: dict[_State, tuple[float, _Plan]] = {}
-            for _, plan in kept:
-                for gained, after, step in self._options(plan.state, first=turn == 0):
-                    points = plan.points + gained * pace
-                    total = points + self._promise(after, depth) * pace
-                    known = best.get(after)
-                    if known is None or total > known[0]:
-                        best[after] = total, _Plan(points, after, plan.first or step)
-            kept = sorted(best.values(), key=lambda found: -found[0])[:WIDTH] or kept
-        return kept
+    def search(self, start: _State, depth: int) -> list[Plan[_State, _Step]]:
+        """The best plans, the best first."""
+        return search(
+            start,
+            self._options,
+            lambda state: self._promise(state, depth),
+            depth=depth,
+            width=WIDTH,
+            pace=_PACE,
+        )
 
-    def _options(self, state: _State, *, first: bool) -> Iterator[tuple[float, _State, _Step]]:
+    def _options(self, state: _State, first: bool) -> Iterator[tuple[float, _State, _Step]]:
         """What a turn may bring: points, the state after it, and how."""
         boat = state.boat
         keep = _wanted(self.sea, boat.hold, boat.taken)

@@ -17,12 +17,12 @@ from tableturn_server.rules.views import GameView
 
 from .bundles import NOTHING, Counts, counts, covers, minus, returning, share, spare
 from .caravan import Cards, Deal, Own, actions, deals, read_cards, value
+from .planning import firsts, search
 
 DEPTH = 5
 """Own turns that a plan looks ahead."""
 WIDTH = 20
 """Plans that are followed at each depth."""
-_PROPOSED = 4
 _PACE = 0.88
 """What a point is worth a turn later."""
 _CLAIM = 4.0
@@ -52,28 +52,22 @@ class _State(msgspec.Struct, frozen=True):
     claimed: int = 0
 
 
-class _Plan(msgspec.Struct, frozen=True):
-    """Turns that lead to a state, the points on the way, and the first of the turns."""
-
-    points: float
-    state: _State
-    first: _Step | None = None
-
-
 def turns(sight: Sight) -> Iterator[tuple[Action, ...]]:
     """The turns that it would like, the best first."""
     view = sight.view
     player = view.players[sight.seat - 1]
     cards, own = read_cards(view, player)
     goals = _goals(view)
-    proposed: list[_Step] = []
     depth = 1 if view.last_round else DEPTH
-    for _, plan in _search(cards, goals, own, player.limit, depth):
-        if plan.first is not None and plan.first not in proposed:
-            proposed.append(plan.first)
-            if len(proposed) == _PROPOSED:
-                break
-    for step in proposed:
+    plans = search(
+        _State(own),
+        lambda state, first: _options(cards, goals, state, player.limit, first=first),
+        lambda state: _promise(cards, goals, state, depth),
+        depth=depth,
+        width=WIDTH,
+        pace=_PACE,
+    )
+    for step in firsts(plans):
         claim = (ClaimCard(goals[step.claim].name),) if step.claim >= 0 else ()
         yield (*claim, *actions(cards, step.deal), *returning(step.returned))
 
@@ -87,25 +81,6 @@ def _goals(view: GameView) -> tuple[_Goal, ...]:
         _Goal(card.card, counts(card.cost), card.points + coins.get(place, 0))
         for place, card in enumerate(row.row, 1)
     )
-
-
-def _search(
-    cards: Cards, goals: tuple[_Goal, ...], own: Own, limit: int, depth: int
-) -> list[tuple[float, _Plan]]:
-    """The best plans with their worth, the best first."""
-    kept = [(0.0, _Plan(0.0, _State(own)))]
-    for turn in range(depth):
-        pace = _PACE**turn
-        best: dict[_State, tuple[float, _Plan]] = {}
-        for _, plan in kept:
-            for gained, after, step in _options(cards, goals, plan.state, limit, first=turn == 0):
-                points = plan.points + gained * pace
-                worth = points + _promise(cards, goals, after, depth) * pace
-                known = best.get(after)
-                if known is None or worth > known[0]:
-                    best[after] = worth, _Plan(points, after, plan.first or step)
-        kept = sorted(best.values(), key=lambda found: -found[0])[:WIDTH] or kept
-    return kept
 
 
 def _options(

@@ -36,8 +36,6 @@ from tableturn_server.rules.mechanics.voyage import (
 )
 from tableturn_server.rules.source import Source
 
-TILES_TO_END = 4
-"""Who takes so many victory point tiles triggers the end (EW-30)."""
 TILES_OUT = 1
 """The market tiles of each symbol that stay in the box (EW-01)."""
 HARVEST = Cubes(yellow=2)
@@ -79,8 +77,7 @@ class EasternWonders(Century):
 
     def ending(self, player: Player) -> str:
         """The 4th victory point tile (EW-30)."""
-        enough = len(player.claimed) >= TILES_TO_END
-        return f"took the {TILES_TO_END}th victory tile" if enough else ""
+        return self.voyage.ending(player)
 
     @classmethod
     def warnings(cls, setting: Setting) -> tuple[str, ...]:

@@ -45,8 +45,6 @@ MERCHANTS = 4
 TILES_OUT = 2
 """The market tiles of each symbol that stay in the box (SS-02)."""
 SEA_TILES = 4
-TILES_TO_END = 4
-"""Who takes so many victory point tiles triggers the end (SS-20)."""
 
 _settles = msgspec.structs.replace
 
@@ -90,8 +88,7 @@ class FromSandToSea(Century):
 
     def ending(self, player: Player) -> str:
         """The 4th victory point tile (SS-20)."""
-        enough = len(player.claimed) >= TILES_TO_END
-        return f"took the {TILES_TO_END}th victory tile" if enough else ""
+        return self.voyage.ending(player)
 
     def due(self, open: Position, seat: int) -> str:
         """A step or an action, unless the table allows to pass (SS-07, SS-R9)."""

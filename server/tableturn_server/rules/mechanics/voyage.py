@@ -68,6 +68,8 @@ from tableturn_server.rules.mechanics.words import (
 from tableturn_server.rules.source import Source
 from tableturn_server.rules.views import GameView, PlayerView
 
+TILES_TO_END = 4
+"""Who takes so many victory point tiles triggers the end (EW-30, SS-20)."""
 CARGO_TILE = 3
 """The spaces that a cargo tile adds (EW-21)."""
 
@@ -366,6 +368,11 @@ class Voyage(Mechanic):
     def limit(self, player: Player) -> int:
         """The spaces of the cargo hold (EW-22)."""
         return self._cargo + CARGO_TILE * bonus.count(player.bonuses, BonusKind.CARGO)
+
+    def ending(self, player: Player) -> str:
+        """The 4th victory point tile (EW-30, SS-20)."""
+        enough = len(player.claimed) >= TILES_TO_END
+        return f"took the {TILES_TO_END}th victory tile" if enough else ""
 
     def due(self, open: Position, seat: int) -> str:
         """A starting place, owners to be paid (EW-12), or the reward of a column (EW-16)."""
