@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tableturn_server.rules.catalog import GAMES
 from tests.e2e.calls import Connection
 from tests.e2e.processes import CommandLine, Ran, Service, command_lines, until
 from tests.e2e.tables import new_table
@@ -46,9 +47,7 @@ def test_a_game_from_the_first_command_to_the_last(own: Service, tmp_path: Path)
     host, afar = (recorder(tmp_path / name, own.address) for name in ("host", "afar"))
     secrets = [own.admin_token]
 
-    assert {game["name"] for game in host.json("games")["games"]} == {
-        "eastern-wonders", "free-table",
-    }  # fmt: skip
+    assert {game["name"] for game in host.json("games")["games"]} == set(GAMES)
     made = host.json(
         "new", "free-table", "--seats", "2", "--id", "friday", "--option", "points=on",
         "--option", "first_seat=1", "--start-when-full", "--title", "Friday night",
