@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tableturn_client import errors, expand, pick, to_action, to_text, usage
 from tableturn_client.cli.commands.turns import action_texts
-from tableturn_client.messages import Action, Choice, CubeBounds, Cubes, Range
+from tableturn_client.messages import Action, Choice, CubeBounds, CubeColor, Cubes, Range
 
 counts = st.integers(0, 4)
 cubes = st.builds(Cubes, yellow=counts, red=counts, green=counts, brown=counts)
@@ -31,9 +31,13 @@ def ranges(draw: st.DrawFn, least: int, most: int) -> Range:
 tiles = st.lists(st.sampled_from(["A1", "B2", "C3", "D10"]), min_size=1, unique=True)
 colors = st.lists(st.integers(1, 4), min_size=1, unique=True)
 seats = st.lists(st.integers(1, 5), min_size=1, unique=True)
+cards = st.lists(st.sampled_from(["S1", "M07", "M12", "P03"]), min_size=1, unique=True)
 choices = st.one_of(
     st.builds(Choice, kind=st.just("move"), tiles=tiles),
     st.builds(Choice, kind=st.just("move"), tiles=tiles, colors=colors),
+    st.builds(Choice, kind=st.just("move"), tiles=tiles, cards=cards),
+    st.builds(Choice, kind=st.just("put_cube"), colors=colors, cards=cards),
+    st.builds(Choice, kind=st.sampled_from(["play_card", "claim_card"]), cards=cards),
     st.builds(Choice, kind=st.just("pay_owner"), seats=seats, colors=colors),
     st.builds(Choice, kind=st.just("build_outpost"), cubes=bounds()),
     st.builds(Choice, kind=st.just("return_cubes"), cubes=bounds()),
@@ -73,6 +77,15 @@ def test_a_choice_reads_as_it_is_typed() -> None:
     choice = Choice(kind="return_cubes", cubes=CubeBounds(min=2, max=2, available=held))
     assert usage(choice) == "return CUBES (2 out of YYR)"
     assert expand(choice).texts == ("return YY", "return YR")
+    put = Choice(
+        kind="put_cube",
+        colors=[CubeColor.CUBE_COLOR_YELLOW, CubeColor.CUBE_COLOR_BROWN],
+        cards=["M07", "M12"],
+    )
+    assert usage(put) == "put COLOUR on CARD (yellow brown, M07 M12)"
+    assert expand(put).texts == (
+        "put yellow on M07", "put yellow on M12", "put brown on M07", "put brown on M12",
+    )  # fmt: skip
     free = Choice(kind="build_outpost", cubes=CubeBounds())
     assert expand(free).texts == ("build",)
     scores = Choice(kind="score_points", seats=[1, 2], points=Range(min=-1000, max=1000))

@@ -7,6 +7,7 @@ from tableturn.v1.actions_pb2 import Choice, CubeBounds, CubeColor, Cubes, Range
 from tableturn_client.drawing import Look
 from tableturn_client.drawing.choices import line
 from tableturn_client.drawing.seats import Seats
+from tableturn_client.play import paying
 from tableturn_client.play.answers import Draft, Unclear, answer, begin, offers, typed
 from tableturn_client.play.words import command
 
@@ -97,10 +98,40 @@ def test_cards_are_asked_for_with_what_is_on_them() -> None:
 
 
 def test_a_cube_goes_onto_the_leftmost_card_unless_another_is_named() -> None:
-    draft = begin(PUT, ["y"])
-    assert draft.missing == "card"
-    assert text_of(answer(draft, "")) == "put yellow on M03"
+    assert text_of(begin(PUT, ["r"])) == "put red on M03"
+    assert text_of(answer(begin(PUT), "r m07")) == "put red on M07"
+    assert begin(PUT, ["m07"]).missing == "cube"
+    assert text_of(answer(begin(PUT), "")) == "put yellow on M03"
     assert begin(PLAY).default is None
+
+
+def test_a_payment_that_is_due_is_asked_for_at_once() -> None:
+    assert paying.carried_on([PUT, HARVEST], FACES) is None
+    assert paying.carried_on([PLAY], FACES) is None
+    draft = paying.carried_on([PUT], FACES)
+    assert draft is not None
+    assert draft.missing == "cube"
+    assert [(word, drawn.plain) for word, drawn in offers(draft, Seats())] == [
+        ("1", "Yellow"),
+        ("2", "Red"),
+        ("yr", "a cube for each card from the left"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "texts"),
+    [
+        ("ry", ["put red on M03", "put yellow on M07"]),
+        ("B, b", ["put brown on M03", "put brown on M07"]),
+        ("y", []),
+        ("yyy", []),
+        ("r m07", []),
+        ("", []),
+    ],
+)
+def test_several_cubes_are_put_down_from_the_left(line: str, texts: list[str]) -> None:
+    assert paying.several(begin(PUT), line) == texts
+    assert paying.several(begin(PLAY), line) == []
 
 
 @pytest.mark.parametrize(

@@ -96,4 +96,13 @@ def test_a_page_of_help_names_the_forms_of_this_game_only() -> None:
     text = pages.page("help", seen("middle"), Look()).plain
     assert "move TILE" in text
     assert "reconstructed" in text
+    assert "acquire CARD" not in text
+    assert "[with CARD]" not in text
+    for name, there, missing in (
+        ("spice_turn", ("acquire CARD", "claim CARD", "rest"), ("move TILE", "harvest")),
+        ("sea_turn", ("move TILE [with CARD]", "take card CARD"), ("harvest", "dropping")),
+    ):
+        text = pages.page("help", seen(name), Look()).plain.split("Signs")[0]
+        assert all(word in text for word in there)
+        assert not any(word in text for word in missing)
     assert widest(text) <= 80

@@ -97,7 +97,7 @@ class Place(Seat):
         return Told(self.tells)
 
     async def act(self, *actions: Any, expected: int | None = None, **_: Any) -> Done:
-        self.sent.append((str(actions[0]), expected or 0))
+        self.sent.append(("; ".join(map(str, actions)), expected or 0))
         return self.answer()
 
     async def confirm(self, *, expected: int | None = None, request_id: str = "") -> Done:
@@ -250,3 +250,57 @@ async def test_the_end_is_the_result_that_the_service_sent() -> None:
     await asyncio.wait_for(evening.task, 10)
     assert "4 Dörte-Wilhelmina (yellow) wins." in evening.written
     assert "Another game: tableturn new eastern-wonders --seats 4" in evening.written
+
+
+def acquiring(revision: int) -> table_pb2.TableView:
+    """Seat 2 has begun to acquire the third card of the row."""
+    view = asked(revision)
+    view.prompts[0].can_confirm = False
+    del view.choices[:]
+    colors = [actions_pb2.CUBE_COLOR_YELLOW, actions_pb2.CUBE_COLOR_BROWN]
+    view.choices.add(kind="put_cube", colors=colors, cards=["M03", "M07"], label="put a cube")
+    return view
+
+
+@pytest.mark.parametrize(
+    ("lines", "sent"),
+    [
+        (["b"], "put brown on M03"),  # no command while a cube is asked for
+        ([""], "put yellow on M03"),
+        (["yb"], "put yellow on M03; put brown on M07"),
+        (["b m07"], "put brown on M07"),
+        (["put b m07"], "put brown on M07"),
+        (["put y on m07; put b on m03"], "put y on m07; put b on m03"),
+        (["x", "1 b m07"], "put brown on M07"),
+        (["1 b m07"], "put brown on M07"),
+        (["c", "x", "y"], "put yellow on M03"),
+    ],
+)
+async def test_cubes_for_a_card_are_asked_for_at_once(lines: list[str], sent: str) -> None:
+    evening = Evening()
+    evening.place.tells.put_nowait(events.Snapshot(acquiring(8)))
+    await evening.lines.until("put a cube - Which cube?  Enter: yellow")
+    evening.lines.type(*lines)
+    await eventually(lambda: evening.place.sent)
+    assert evening.place.sent == [(sent, 8)]
+    await evening.quits()
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "said"),
+    [
+        ("claim_card", "claim", "Which card?"),
+        ("play_card", "play", "Which card?"),
+        ("play_card", "", ""),
+    ],
+)
+async def test_a_verb_alone_asks_for_the_rest(kind: str, line: str, said: str) -> None:
+    view = asked(8)
+    view.choices.add(kind=kind, cards=["P01", "P02"], label="choose one")
+    evening = Evening()
+    evening.place.tells.put_nowait(events.Snapshot(view))
+    await evening.lines.until("2 choose one")
+    evening.lines.type(line)
+    await evening.lines.until(said)
+    assert not evening.place.sent
+    await evening.quits()

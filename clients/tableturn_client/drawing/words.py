@@ -8,6 +8,7 @@ import unicodedata
 from rich.cells import cell_len, set_cell_size
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_SMALL = {"and", "of", "the", "to"}
 _MOST_MARKS = 2
 """How many combining marks may stand on one letter."""
 
@@ -67,7 +68,11 @@ def spelled(name: str) -> str:
 
 def titled(game: str) -> str:
     """A game's name as a title: `Eastern Wonders`."""
-    return " ".join(word.capitalize() for word in spelled(game).split())
+    words = spelled(game).split()
+    return " ".join(
+        word if number and word in _SMALL else word.capitalize()
+        for number, word in enumerate(words)
+    )
 
 
 def listed(words: list[str], last: str = "and") -> str:

@@ -90,6 +90,10 @@ class Draft:
                 only = _values(self.choice, name, 2)
                 if only is not None and len(only) == 1:
                     draft = draft.with_(name, only[0])
+        if (
+            draft.choice.kind == "put_cube" and draft.missing == "card"
+        ):  # the leftmost, unless named
+            draft = draft.with_("card", draft.choice.cards[0])
         return draft
 
     @property
@@ -98,8 +102,8 @@ class Draft:
         name = self.missing
         if name == "count":
             return self.choice.count.max
-        if name == "card" and self.choice.kind == "put_cube":
-            return self.choice.cards[0]
+        if name == "cube" and self.choice.kind == "put_cube":
+            return min(self.choice.colors)
         if name != "cubes":
             return None
         bounds, there = self.choice.cubes, cubes.counts(self.choice.cubes.available)
@@ -180,7 +184,11 @@ def offers(draft: Draft, seats: Seats) -> list[tuple[str, Text]]:
     found = _values(choice, name, FEW_BUNDLES)
     if found is None:
         return [("", choices.bounds(choice.cubes))]
-    return [(str(n), _drawn(name, value)) for n, value in enumerate(found, 1)]
+    offered = [(str(n), _drawn(name, value)) for n, value in enumerate(found, 1)]
+    if choice.kind == "put_cube" and name == "cube" and len(choice.cards) > 1:
+        example = "yr" + "y" * (len(choice.cards) - 2)
+        offered.append((example, Text("a cube for each card from the left")))
+    return offered
 
 
 def _drawn(name: str, value: Value) -> Text:

@@ -17,11 +17,12 @@ from typing import Any
 from rich.text import Text
 
 from tableturn import notation
-from tableturn.v1 import table_pb2
+from tableturn.v1 import actions_pb2, table_pb2
 from tableturn_client import errors
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.drawing.words import clean
 from tableturn_client.handles import Done, Seat
+from tableturn_client.play import paying
 from tableturn_client.play.answers import Draft, Unclear, answer, begin, typed
 from tableturn_client.play.faces import faces
 from tableturn_client.play.hearing import Hearing
@@ -35,7 +36,14 @@ _PATIENCE = 5.0
 _NOT_ANSWERS = ("help", "quit", "map", "log")
 """Commands that are no answers to a part of an action; b is a brown cube there."""
 
+_VERBS = frozenset(form.verb for form in notation.FORMS)
+
 OpenPage = Callable[[str], Awaitable[None]]
+
+
+def _verb(choice: actions_pb2.Choice) -> str:
+    """The word with which a choice is typed."""
+    return next((form.verb for form in notation.forms(choice.kind)), "")
 
 
 class Conversation:
@@ -51,6 +59,7 @@ class Conversation:
         self._if_yes: Callable[[], Awaitable[None]] | None = None
         self._moved = asyncio.Event()
         self._question: tuple[int, int] = (0, 0)
+        self._carried_on: tuple[int, int] = (0, 0)
         self.active = 0
         """The seat that is played now; 0 while no seat held here is asked."""
         self.draft: Draft | None = None
@@ -85,6 +94,10 @@ class Conversation:
             self._question = question
             self.draft = None
             self._drop_question()
+        if self.ready and question != self._carried_on:
+            self._carried_on = question
+            view = self._hearing.views[self.active]
+            self.draft = self.draft or paying.carried_on(view.choices, faces(view.game_view))
         self.moved()
 
     def moved(self) -> None:
@@ -141,15 +154,22 @@ class Conversation:
             await self._answer(line)
 
     async def _answer_part(self, draft: Draft, line: str) -> None:
-        """The answer to a question about a part of an action; a command gives it up."""
+        """The answer to a question about a part of an action; anything else gives it up."""
         word = command(line)
+        first, *rest = line.split() or [""]
+        other = word or first.lower() in _VERBS or (first.isdigit() and rest)
         if line.lower() in ("x", "back"):
             self.draft = None
+            return
+        if texts := paying.several(draft, line):
+            self.draft = None
+            seat = await self._asked_seat()
+            await self._send(seat.act(*texts, expected=self._expected(seat)))
             return
         try:
             draft = answer(draft, line)
         except Unclear:
-            if not word:
+            if not other:
                 raise
             self.draft = None
             await self._understand(line)
@@ -172,17 +192,19 @@ class Conversation:
             await self._go_on(self._draft(line, view))
 
     def _draft(self, line: str, view: table_pb2.TableView) -> Draft:
-        """An action in words; or, where only one kind is possible, what it is done with."""
+        """An action in words, perhaps not all; or what the only possible one is done with."""
         known = faces(view.game_view)
+        first, *rest = line.replace(",", " ").split()
         try:
             return typed(line, view.choices, known)
         except Unclear:
-            if len(view.choices) != 1:
+            meant = [choice for choice in view.choices if _verb(choice) == first.lower()]
+            words = rest if meant else [first, *rest]
+            meant = meant or list(view.choices)
+            if len(meant) != 1:
                 raise
-            try:
-                return begin(view.choices[0], line.replace(",", " ").split(), known)
-            except Unclear:
-                pass
+            with suppress(Unclear):
+                return begin(meant[0], words, known)
             raise
 
     async def _asked_seat(self) -> Seat:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from rich.text import Text
 
 from tableturn.v1 import actions_pb2, table_pb2
-from tableturn_client.drawing import choices, company, table
+from tableturn_client.drawing import choices, company, cubes, table
 from tableturn_client.drawing.look import Look
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.drawing.words import clean, cut, folded
@@ -144,6 +144,8 @@ def _part(scene: Scene, draft: Draft, look: Look) -> Text:
 def _default(draft: Draft) -> str:
     """What Enter means."""
     value = draft.default
+    if draft.missing == "cube" and isinstance(value, int):
+        return cubes.color_word(value)
     if isinstance(value, tuple):
         return "".join(letter * count for letter, count in zip("YRGB", value, strict=True))
     return str(value)

@@ -39,6 +39,13 @@ PAGES = ("help", "boards", "map", "log")
 ANSWERS = frozenset({"confirm", "undo"})
 """Commands that answer what a seat is asked; the others can be given at any time."""
 
+_FREE = {"pass_round", "score_points", "name_next", "finish_game"}
+_AT_SEA = {
+    "take_pile", "place_boat", "move", "pay_owner", "build_outpost", "take_bonus", "claim_tile",
+}  # fmt: skip
+_WITH_CARDS = {"acquire_card", "put_cube", "play_card", "rest"}
+"""Kinds of actions: of the free table, of a map, and of merchant cards."""
+
 _HELP = (
     ("1, 2 ...", "take that choice; what else is to be chosen may follow: 1 C3 red"),
     ("c", "confirm the turn"),
@@ -83,6 +90,21 @@ def _row(typed: str, meaning: str, look: Look) -> Text:
 
 def _forms(view: table_pb2.TableView) -> list[tuple[str, str]]:
     """The forms of this game's actions."""
-    free = view.game == "free-table"
-    kinds = {"pass_round", "score_points", "name_next", "finish_game"}
-    return [(f.usage, f.meaning) for f in notation.forms() if (f.kind in kinds) == free]
+    game = view.game_view
+    cards, sea = game.HasField("merchants"), game.HasField("islands")
+    if view.game == "free-table":
+        kinds = _FREE
+    elif not cards and not sea:  # not begun yet, or of a later version
+        kinds = {form.kind for form in notation.forms()} - _FREE
+    else:
+        kinds = {"upgrade", "trade", "return_cubes"}
+        kinds |= _AT_SEA if sea else set()
+        kinds |= _WITH_CARDS if cards else set()
+        kinds |= {"claim_card"} if game.HasField("point_cards") else set()
+        kinds |= {"take_card"} if sea and cards else {"pick_up", "harvest"} if sea else set()
+    left_out = " [dropping COLOUR]" if cards else " [with CARD]"
+    return [
+        (form.usage.replace(left_out, ""), form.meaning)
+        for form in notation.forms()
+        if form.kind in kinds
+    ]
