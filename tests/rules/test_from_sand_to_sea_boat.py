@@ -128,6 +128,18 @@ def test_who_cannot_pay_may_only_pass_through() -> None:
     assert "C4" in free.red.may_move_to()
 
 
+@pytest.mark.clause("SS-R8", "EW-R12")
+def test_every_free_step_that_is_left_counts_for_passing_through() -> None:
+    given = {"boats": {"red": "C3", "blue": "C4", "green": "C4"}, "hands": {"red": ""}}
+    table = at_c3(**given, bonuses={"red": ("move",)})
+    assert table.red.may_move_to() == SIX_AROUND_C3 - {"C4"}
+    table = at_c3(**given, bonuses={"red": ("move", "move")})
+    table.red.sails("C4")
+    assert table.red.choices == {"move"}
+    table.red.sails("D3")
+    assert table.red.choices == {"build_outpost", "confirm"}
+
+
 @pytest.mark.clause("SS-R2", "SS-13")
 def test_sea_tiles_are_entered_and_crossed_without_payment_or_action() -> None:
     table = at_c3(
@@ -263,6 +275,18 @@ def test_cubes_of_a_free_card_count_for_the_limit_and_a_cargo_tile_counts_at_onc
     table.red.builds_outpost(at="C3")
     table.red.takes_bonus("cargo")
     assert table.red.may_confirm  # 12 of 13
+
+
+@pytest.mark.clause("SS-15", "SS-17", "SS-R9")
+def test_cubes_are_returned_last_not_before_an_action_or_a_reward() -> None:
+    table = about_to_empty(2, holds={"red": "Y" * 12}, options={"limit_checked": "own_turn"})
+    assert "return_cubes" not in table.red.choices
+    table.red.builds_outpost(at="C3")
+    assert table.red.choices == {"take_bonus", "take_card"}
+    table.red.takes_card("M01")
+    assert table.red.choices == {"trade", "return_cubes"}
+    table.red.returns("YY")
+    assert table.red.choices == {"confirm"}
 
 
 @pytest.mark.clause("SS-17", "EW-22", "EW-R8")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rules.cards import CardTable, play_sand_to_sea
+from tests.rules.cards import CardTable, play_sand_to_sea, set_out_sand_to_sea
 from tests.rules.play import SEATS
 
 THREE = ("YYYBB=11", "YYGGG=11", "YRGB=12")
@@ -103,6 +103,28 @@ def test_the_limit_holds_at_the_last_turn_too() -> None:
     assert table.green.points["cubes"] == 1
 
 
+@pytest.mark.clause("SS-20", "SS-17", "EW-22")
+def test_who_was_paid_in_the_last_turn_is_held_to_the_limit() -> None:
+    table = about_to_end(
+        "red",
+        boats={"red": "E4", "blue": "C4", "green": "C3"},
+        tiles={"C3": "tea", "C4": "ginger"},
+        holds={"blue": "Y" * 10, "green": "R"},
+    )
+    table.red.claims(at="E4")
+    table.red.confirms()
+    table.blue.plays("S2")
+    table.blue.confirms()
+    table.green.sails("C4", away="S1")
+    table.green.pays(table.blue, "R")
+    table.green.confirms()
+    assert table.asked == {"blue": "return_cubes"}
+    table.blue.returns("R")
+    table.blue.confirms()
+    assert table.ended == "completed"
+    assert table.blue.points["cubes"] == 0
+
+
 @pytest.mark.clause("SS-20", "EW-18")
 def test_all_is_open_when_the_game_is_over() -> None:
     table = about_to_end("green")
@@ -120,6 +142,7 @@ def test_a_seat_that_leaves_takes_its_boat_and_leaves_its_outposts() -> None:
         tiles={"C3": "YYY>B", "C4": "tea"},
         outposts={"C4": ("blue",)},
         hands={"blue": "S1 M20"},
+        holds={"red": "Y"},
         row="M01 M02 M03 M04",
         cubes={"M02": "R"},
     )
@@ -130,9 +153,92 @@ def test_a_seat_that_leaves_takes_its_boat_and_leaves_its_outposts() -> None:
     table.red.sails("C4", away="S1")
     assert "pay_owner" not in table.red.choices
     choice = table.red.may("build_outpost")
-    assert choice is None or choice.cubes is None or choice.cubes.min == 1  # EW-15
+    assert choice is not None
+    assert choice.cubes is not None
+    assert choice.cubes.min == 1  # EW-15
     table.red.confirms()
     assert table.asked == {"green": "turn"}
     table.green.leaves()
     assert table.ended == "last_seat"
     assert table.ranking[0] == "red"
+
+
+@pytest.mark.clause("DR-4", "EW-08")
+def test_a_seat_that_leaves_while_boats_are_placed_is_passed_over() -> None:
+    table = set_out_sand_to_sea(options={"first_seat": "1"})
+    assert table.asked == {"green": "start"}
+    table.green.leaves()
+    assert table.asked == {"blue": "start"}
+    table.blue.runs_out_of_time()
+    table.red.runs_out_of_time()
+    assert table.asked == {"red": "turn"}
+
+
+@pytest.mark.clause("DR-2", "DR-4")
+def test_what_a_seat_staged_is_undone_when_it_leaves() -> None:
+    table = play_sand_to_sea(
+        boats={"red": "C3"}, tiles={"C3": "tea"}, holds={"red": "YR"}, row="M01 M02 M03"
+    )
+    before = table.row
+    table.red.acquires("M02", paying="Y")
+    table.red.leaves()
+    assert (table.row, table.cubes_on_cards) == (before, {})
+    assert (table.red.hold, table.red.hand) == ("YR", "S1 S2")
+    assert table.asked == {"blue": "turn"}
+    table.blue.plays("S1")
+    table.blue.confirms()
+    assert table.asked == {"green": "turn"}
+    table.green.plays("S1")
+    table.green.confirms()
+    assert table.asked == {"blue": "turn"}
+    assert table.round == 2
+
+
+@pytest.mark.clause("DR-4", "EW-R10", "SS-17")
+def test_a_seat_that_leaves_is_asked_for_no_cubes() -> None:
+    holds = {"red": "RR", "blue": "Y" * 10, "green": "Y" * 10}
+    table = play_sand_to_sea(
+        boats={"red": "C3", "blue": "C4", "green": "C4"},
+        tiles={"C3": "tea", "C4": "ginger"},
+        holds=holds,
+    )
+    table.red.sails("C4", away="S1")
+    table.red.pays(table.blue, "R")
+    table.red.pays(table.green, "R")
+    table.red.confirms()
+    table.green.returns("R")
+    table.green.confirms()
+    table.blue.leaves()
+    assert table.green.hold == "Y" * 10  # the last answer that was waited for
+    assert table.asked == {"green": "turn"}
+    table.green.plays("S2")
+    table.green.confirms()
+    assert table.asked == {"red": "turn"}
+    assert table.blue.hold == "Y" * 10 + "R"
+
+
+@pytest.mark.clause("DR-4", "SS-20")
+def test_the_last_round_ends_with_the_last_seat_that_is_left() -> None:
+    rows = dict.fromkeys(("ginger", "chili", "tea", "cloves"), 4)
+    table = about_to_end(
+        "red",
+        holds={"green": "B" * 10},
+        built={"green": rows},
+        bonuses={"green": ("vp",) * 4},
+    )
+    table.red.claims(at="E4")
+    table.red.confirms()
+    table.green.leaves()
+    assert table.asked == {"blue": "turn"}
+    table.blue.plays("S1")
+    table.blue.confirms()
+    assert table.ended == "completed"
+    assert sum(table.green.points.values()) > sum(table.red.points.values())
+    assert table.ranking == ["red", "blue", "green"]  # who left is behind all others
+    table = about_to_end("red")
+    table.red.claims(at="E4")
+    table.red.confirms()
+    table.blue.plays("S1")
+    table.blue.confirms()
+    table.green.leaves()
+    assert table.ended == "completed"
