@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import bots, panel, rules, service
+from benchmarks import bots, panel, rules, service, spice_road
 
-ALL = {"rules": rules.main, "service": service.main, "bots": bots.main, "panel": panel.main}
+ALL = {
+    "rules": rules.main,
+    "spice-road": spice_road.main,
+    "service": service.main,
+    "bots": bots.main,
+    "panel": panel.main,
+}
 
 
 def main() -> None:

@@ -20,7 +20,8 @@ GAMES = 4
 """Games of each kind that a bot plays by itself."""
 TABLES = 6
 """Tables that the service plays at the same time."""
-_ROUNDS = {"eastern-wonders": {"max_rounds": "60"}, "free-table": {"rounds": "10"}}
+_ROUNDS = {name: {"max_rounds": "60"} for name in catalog.GAMES}
+_ROUNDS["free-table"] = {"rounds": "10"}
 
 
 def main() -> None:
@@ -34,7 +35,7 @@ def main() -> None:
                 rows.append([name, bot, seats, *_alone(name, bot, seats)])
     measure.show(f"Bots, thinking in this process ({measure.machine()})", rows)
     served: list[list[object]] = [["game", "bot", "tables", "games/s", "turns/s"]]
-    for name, bot in (("free-table", "greedy"), ("eastern-wonders", "greedy")):
+    for name, bot in [(name, "greedy") for name in catalog.GAMES]:
         served.append([name, bot, TABLES, *asyncio.run(_served(name, bot))])
     measure.show("Tables of two bots at the real service, one worker", served)
 
@@ -45,7 +46,7 @@ def _alone(name: str, bot: str, seats: int) -> list[object]:
     rounds: list[int] = []
     points: list[int] = []
     for number in range(GAMES):
-        game = bound(name, seats, **_ROUNDS.get(name, {}))
+        game = bound(name, seats, **_ROUNDS[name])
         position = game.setup(number.to_bytes(16, "big"))
         players = [bot_of(bot, name) for _ in range(seats)]
         log_hash = bytes(32)
@@ -95,7 +96,7 @@ async def _game(stub: table_pb2_grpc.TableServiceAsyncStub, name: str, bot: str)
             request_id=secrets.token_hex(8),
             game=name,
             seats=2,
-            options=_ROUNDS.get(name, {}),
+            options=_ROUNDS[name],
             host_token_sha256=sha256(token.encode()).digest(),
             start_when_full=True,
         )

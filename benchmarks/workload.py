@@ -56,5 +56,5 @@ def play(game: Game[Any, Any], seed: bytes, dice: random.Random, most: int) -> l
 
 def _preferred(choices: tuple[Any, ...], dice: random.Random) -> Any:
     """A choice at random, but points where there are some to be had: games come to an end."""
-    claims = [choice for choice in choices if choice.kind == "claim_tile"]
+    claims = [choice for choice in choices if choice.kind in ("claim_tile", "claim_card")]
     return claims[0] if claims else dice.choice(choices)

@@ -154,6 +154,8 @@ def test_every_listed_action_is_accepted_and_can_be_completed(name: str, seats: 
                 choices = table.game.legal_actions(open, seat)
                 if not choices:
                     break
+                for other in {prompt.seat for prompt in table.prompts} ^ {*range(1, seats + 1)}:
+                    assert table.game.legal_actions(open, other) == ()
                 for choice in choices:
                     for action in samples(choice, random):
                         after = table.game.stage(open, seat, action)

@@ -135,6 +135,27 @@ def test_all_is_open_when_the_game_is_over() -> None:
     assert [card.card for card in seen.hand] == ["S1", "S2"]
 
 
+@pytest.mark.clause("DR-2", "DR-4", "EW-R10")
+def test_a_confirmed_return_of_a_seat_that_leaves_stands() -> None:
+    table = play_sand_to_sea(
+        seats=4,
+        boats={"red": "C3", "blue": "C4", "green": "C4"},
+        tiles={"C3": "tea", "C4": "tea"},
+        holds={"red": "RR", "blue": "Y" * 10, "green": "Y" * 10},
+    )
+    table.red.sails("C4", away="S1")
+    table.red.pays(table.blue, "R")
+    table.red.pays(table.green, "R")
+    table.red.confirms()
+    table.blue.returns("R")
+    table.blue.confirms()
+    table.blue.leaves()
+    assert table.asked == {"green": "return_cubes"}
+    table.green.returns("R")
+    table.green.confirms()
+    assert (table.blue.hold, table.green.hold) == ("Y" * 10, "Y" * 10)
+
+
 @pytest.mark.clause("DR-4", "SS-15")
 def test_a_seat_that_leaves_takes_its_boat_and_leaves_its_outposts() -> None:
     table = play_sand_to_sea(

@@ -14,7 +14,16 @@ from tableturn.v1 import table_pb2
 from tableturn_server.store import Stored
 from tableturn_server.tables import state
 from tableturn_server.tables.export import export
-from tests.service.support import ADMIN, Caller, Running, failure_of, message, new_id, refused
+from tests.service.support import (
+    ADMIN,
+    Caller,
+    Running,
+    chosen,
+    failure_of,
+    message,
+    new_id,
+    refused,
+)
 from tests.tables.hiding import otherwise_hidden
 from tests.tables.play import a_table
 
@@ -128,6 +137,36 @@ async def test_a_hand_is_told_to_its_owner_only(running: Running, game: str) -> 
                 assert len(player.claimed_cards) in (0, player.claimed if is_own else 0)
             if view.prompts and view.prompts[0].seat != own:
                 assert not view.choices
+
+
+@pytest.mark.parametrize("open_hands", ["off", "on"])
+async def test_which_card_is_put_away_is_told_to_its_owner_only(
+    running: Running, open_hands: str
+) -> None:
+    """SS-12, SS-R7: not in what is staged, undone or confirmed, nor in any line of the log."""
+    host, (ann, bob) = await running.a_game(
+        "from-sand-to-sea", options={"first_seat": "1", "open_hands": open_hands}
+    )
+    for who in (bob, ann):
+        for _ in range(2):
+            (choice, *_) = (await who.may()).choices
+            await who.changes(
+                "Act", expected_revision=who.seen, actions=[chosen(choice, random.Random(1))]
+            )
+        await who.confirms()
+    for again in range(2):
+        move = next(c for c in (await ann.may()).choices if c.kind == "move")
+        assert "S2" in move.cards
+        step = message(f"move {move.tiles[0]} with S2")
+        await ann.changes("Act", expected_revision=ann.seen, actions=[step])
+        if not again:
+            await ann.changes("Undo", expected_revision=ann.seen)
+    assert b"S2" in b"".join(await everything(ann, 1))
+    for own, caller in ((2, bob), (0, host), (0, running.caller("", host.table_id))):
+        told = b"".join(await everything(caller, own))
+        assert (b"with S2" in told) == (b"putting S2 away" in told) == (open_hands == "on")
+        assert (b"putting a card away" in told) == (open_hands == "off")
+    assert (await ann.looks()).staged[0].texts[0].endswith("with S2")
 
 
 async def test_open_hands_are_told_to_all(running: Running) -> None:

@@ -97,7 +97,7 @@ class Century(Game[Position, Secrets]):
         for mechanic in self.mechanics:
             for kind, step in mechanic.steps.items():
                 steps[kind] = either(steps[kind], step) if kind in steps else step
-        self.steps = {kind: steps[kind] for kind in ORDER if kind in steps}
+        self.steps = {kind: steps[kind] for kind in sorted(steps, key=ORDER.index)}
 
     # -- what each game says for itself
 
@@ -119,7 +119,11 @@ class Century(Game[Position, Secrets]):
 
     def due(self, open: Position, seat: int) -> str:
         """What the seat must do before it may end its turn, in words; empty for nothing."""
-        return next((words for m in self.mechanics if (words := m.due(open, seat))), "")
+        for mechanic in self.mechanics:
+            words = mechanic.due(open, seat)
+            if words:
+                return words
+        return ""
 
     def stuck(self, open: Position, seat: int) -> bool:
         """The seat has no action at all but to rest (SR-R3, SS-R6)."""
@@ -187,8 +191,9 @@ class Century(Game[Position, Secrets]):
 
     def legal_actions(self, open: Position, seat: int) -> tuple[Choice, ...]:
         """All that the seat may do now."""
-        found = (step.ask(open, seat) for step in self.steps.values())
-        return tuple(choice for choice in found if choice is not None)
+        return tuple(
+            choice for step in self.steps.values() if (choice := step.ask(open, seat)) is not None
+        )
 
     def choice(self, open: Position, seat: int, kind: str) -> Choice | None:
         """The choice of one kind, if the seat has it now."""
@@ -214,21 +219,25 @@ class Century(Game[Position, Secrets]):
 
     def _to_return(self, open: Position, seat: int) -> Choice | None:
         """Exactly what is above the limit; closes the own turn (EW-22, SR-15)."""
-        player = open.player(seat)
-        if open.phase == Phase.RETURN:
-            entry = limits.asked(open.returns, seat)
-            over = entry.due if entry and entry.cubes is None else 0
-        else:
-            over = player.hold.total - self.limit(player)
-            if over <= 0 or not may_go_on(open, seat) or self.due(open, seat):
-                return None
-        if over <= 0:
+        over = self._to_be_returned(open, seat)
+        if not over:
             return None
         return Choice(
             kind="return_cubes",
-            cubes=CubeBounds(over, over, player.hold),
+            cubes=CubeBounds(over, over, open.player(seat).hold),
             label=f"return {cubes_words(over)} to the supply",
         )
+
+    def _to_be_returned(self, open: Position, seat: int) -> int:
+        """How many cubes the seat may return now; 0 while something else is due first."""
+        if open.phase == Phase.RETURN:
+            entry = limits.asked(open.returns, seat)
+            return entry.due if entry and entry.cubes is None else 0
+        if not may_go_on(open, seat):
+            return 0
+        player = open.player(seat)
+        over = player.hold.total - self.limit(player)
+        return over if over > 0 and not self.due(open, seat) else 0
 
     def _return(self, open: Position, seat: int, action: ReturnCubes) -> Position:
         """At once in the own turn; an answer that waits for the others else (EW-22, EW-R10)."""

@@ -8,6 +8,7 @@ one action out of it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -74,6 +75,7 @@ _LISTS = {
 _CLASSES: dict[str, type[Any]] = {str(kind.__struct_config__.tag): kind for kind in Action.__args__}
 
 
+@cache
 def spelled(kind: str) -> str:
     """What a kind of action is called where it is typed, such as `pick up`."""
     return notation.forms(kind)[0].name

@@ -227,6 +227,10 @@ class Game(ABC, Generic[Open, Hidden]):
         `open` is the position before the action.
         """
 
+    def shown(self, action: Action) -> Action:
+        """The action as others than its seat may see it, if it names what is closed to them."""
+        return action
+
     @abstractmethod
     def outcome(self, open: Open) -> Outcome | None:
         """How the game ended; None while it runs."""

@@ -228,8 +228,7 @@ def table_view(table: Table, change_id: str, seat: int | None) -> table_pb2.Tabl
                 actions=[action(item) for item in actions],
                 texts=[log.text(item) for item in actions],
             )
-            for number, actions in enumerate(table.staged, 1)
-            if actions
+            for number, actions in views.staged(table, seat)
         ],
         create_time=timestamp(table.making.created),
         update_time=timestamp(table.stamp),
@@ -246,8 +245,8 @@ def log_entry(entry: log.LogEntry, change_id: str, seat: int | None) -> table_pb
         kind=int(entry.kind),  # type: ignore[arg-type]
         seat=entry.seat,
         turn=entry.turn,
-        actions=[action(item) for item in entry.actions],
-        texts=[log.text(item) for item in entry.actions],
+        actions=[action(item) for item in entry.actions_for(seat)],
+        texts=[log.text(item) for item in entry.actions_for(seat)],
         lines=entry.lines_for(seat),
     )
 

@@ -115,7 +115,7 @@ class Told:
 
     def log_entry(self, seat: int | None) -> bytes:
         """The `LogEntry` for a seat or a spectator (None), encoded once."""
-        if not self.entry.private:
+        if not self.entry.private and not self.entry.shown:
             seat = None
         data = self._entries.get(seat)
         if data is None:

@@ -300,7 +300,7 @@ def _check_entry(entry: LogEntry, table: Table, place: str) -> None:
         raise bad(f"{place}.seat", f"a seat from 0 to {most} is expected")
     if not 0 <= entry.turn <= entry.revision:
         raise bad(f"{place}.turn", "the number of the turn is out of range")
-    for action in (*entry.actions, *entry.played):
+    for action in (*entry.actions, *entry.played, *entry.shown):
         with at(place):
             check_bounds(action)
             text(action)

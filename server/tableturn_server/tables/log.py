@@ -42,6 +42,7 @@ class LogEntry(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     entries of turns alone replay a game. `lines` are for everybody, `private`
     lines for one seat each; `turned_up` are those of the lines that tell what had
     been hidden before. `bot` says that a bot sat on the seat whose turn was confirmed.
+    `shown` are the actions as others than the seat may see them; empty if they may see all.
     `time` is in milliseconds since 1970, UTC.
     """
 
@@ -56,6 +57,11 @@ class LogEntry(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     turned_up: tuple[str, ...] = ()
     private: tuple[tuple[int, str], ...] = ()
     bot: bool = False
+    shown: tuple[Action, ...] = ()
+
+    def actions_for(self, seat: int | None) -> tuple[Action, ...]:
+        """The actions as a seat may see them, or a spectator (None)."""
+        return self.shown if self.shown and seat != self.seat else self.actions
 
     def lines_for(self, seat: int | None) -> tuple[str, ...]:
         """What a seat may read of the entry, or a spectator (None)."""

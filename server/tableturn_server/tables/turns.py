@@ -93,6 +93,7 @@ def play(
         seat=number,
         actions=actions,
         lines=tuple(lines),
+        shown=_shown(game, actions),
     )
     played = table.staged[number - 1] + actions
     return Change(_staged(table, number, played, now), entry, number, position=open_)
@@ -163,6 +164,7 @@ def _confirm(
         turned_up=resolved.turned_up,
         private=resolved.private,
         bot=bot,
+        shown=_shown(game, actions),
     )
     return Change(after, entry, number, snapshot=after.turns % SNAPSHOT_EVERY == 0)
 
@@ -189,9 +191,16 @@ def undone(table: Table, number: int, now: int, *, everything: bool) -> Change:
         kind=ChangeKind.UNDO,
         seat=number,
         actions=staged[len(kept) :],
+        shown=_shown(game_of(table), staged[len(kept) :]),
         lines=(f"{name_of(table, number)} undoes {what}",),
     )
     return Change(_staged(table, number, kept, now), entry, number)
+
+
+def _shown(game: Game[Any, Any], actions: tuple[Action, ...]) -> tuple[Action, ...]:
+    """The actions as others may see them; empty if they may see all."""
+    shown = tuple(map(game.shown, actions))
+    return () if shown == actions else shown
 
 
 def _staged(table: Table, number: int, actions: tuple[Action, ...], now: int) -> Table:

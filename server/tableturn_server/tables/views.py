@@ -10,11 +10,11 @@ from hashlib import blake2b
 from typing import Any
 
 from tableturn_server.rules import views
+from tableturn_server.rules.actions import Action
 from tableturn_server.rules.choices import Choice, Illegal
 from tableturn_server.rules.game import Game, Outcome, PromptKind
 from tableturn_server.tables import commands
 from tableturn_server.tables.facts import staged_position, waits_for_button
-from tableturn_server.tables.log import text
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.rights import check_seat, is_known, panels_of_token, plays_along
 from tableturn_server.tables.state import (
@@ -231,10 +231,11 @@ def shown_position(game: Game[Any, Any], table: Table) -> Any:
     return open_
 
 
-def staged_texts(table: Table) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    """What seats have staged, in text form, as pairs of seat and texts."""
+def staged(table: Table, viewer: int | None) -> tuple[tuple[int, tuple[Action, ...]], ...]:
+    """What seats have staged, as a seat may see it or a spectator; pairs of seat and actions."""
+    game = game_of(table)
     return tuple(
-        (number, tuple(map(text, actions)))
+        (number, actions if number == viewer else tuple(map(game.shown, actions)))
         for number, actions in enumerate(table.staged, 1)
         if actions
     )

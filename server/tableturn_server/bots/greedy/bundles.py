@@ -7,8 +7,6 @@ from tableturn_server.rules.mechanics.cubes import Color, Cubes, CubesView
 
 Counts = tuple[int, int, int, int]
 NOTHING: Counts = (0, 0, 0, 0)
-_WORTH = (1, 2, 3, 4)
-"""What a cube of each colour is worth."""
 
 
 def counts(cubes: CubesView | None) -> Counts:
@@ -62,21 +60,20 @@ def traded(hold: Counts, cost: Counts, gain: Counts, count: int) -> Counts:
     )
 
 
-def worth(cubes: tuple[int, ...]) -> int:
+def worth(cubes: Counts) -> int:
     """What cubes are worth by their colours."""
-    return sum(count * value for count, value in zip(cubes, _WORTH, strict=True))
+    return cubes[0] + 2 * cubes[1] + 3 * cubes[2] + 4 * cubes[3]
 
 
 def share(hold: Counts, cost: Counts) -> float:
     """How much of a price is in a hold, by worth."""
-    price = cost[0] + 2 * cost[1] + 3 * cost[2] + 4 * cost[3]
     have = (
         min(hold[0], cost[0])
         + 2 * min(hold[1], cost[1])
         + 3 * min(hold[2], cost[2])
         + 4 * min(hold[3], cost[3])
     )
-    return have / price
+    return have / worth(cost)
 
 
 def upgraded(hold: Counts, most: int) -> tuple[Counts, tuple[int, ...]]:

@@ -236,7 +236,7 @@ def _promise(sea: Sea, own: Own, boat: Boat, depth: int) -> float:
         part = share(hold, port.cost)
         near = (port.points + _CLAIM) * part * part * (1 - 0.06 * steps[place])
         best = max(best, near)
-    return 0.7 * best + 0.12 * (hold[0] + 2 * hold[1] + 3 * hold[2] + 4 * hold[3])
+    return 0.7 * best + 0.12 * worth(hold)
 
 
 def _wanted(sea: Sea, hold: Counts, taken: int) -> Counts:

@@ -277,7 +277,7 @@ class _Planner:
                 part = share(hold, port.cost)
                 near = (port.points + _CLAIM) * part * part * (1 - 0.05 * steps[place])
                 best = max(best, near)
-        cubes = 0.12 * (hold[0] + 2 * hold[1] + 3 * hold[2] + 4 * hold[3])
+        cubes = 0.12 * worth(hold)
         return 0.7 * best + cubes + caravan.value(self.cards, state.cards)
 
     def _asked_at(self, boat: Boat, goal: int) -> Counts:

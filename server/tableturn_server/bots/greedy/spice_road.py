@@ -15,7 +15,7 @@ from tableturn_server.rules.actions import Action, ClaimCard
 from tableturn_server.rules.mechanics.points import COIN_POINTS
 from tableturn_server.rules.views import GameView
 
-from .bundles import NOTHING, Counts, counts, covers, minus, returning, share, spare
+from .bundles import NOTHING, Counts, counts, covers, minus, returning, share, spare, worth
 from .caravan import Cards, Deal, Own, actions, deals, read_cards, value
 from .planning import firsts, search
 
@@ -113,7 +113,7 @@ def _promise(cards: Cards, goals: tuple[_Goal, ...], state: _State, depth: int) 
         if not state.claimed >> number & 1:
             part = share(hold, goal.cost)
             best = max(best, (goal.points + _CLAIM) * part * part)
-    cubes = 0.12 * (hold[0] + 2 * hold[1] + 3 * hold[2] + 4 * hold[3])
+    cubes = 0.12 * worth(hold)
     return 0.7 * best + cubes + value(cards, state.own)
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import msgspec
-
 from tableturn_server.rules import components
 from tableturn_server.rules.actions import Action, BonusKind, Move, TakeCard
 from tableturn_server.rules.century import LIMIT_CHECKED, Century
@@ -46,8 +44,6 @@ TILES_OUT = 2
 """The market tiles of each symbol that stay in the box (SS-02)."""
 SEA_TILES = 4
 
-_settles = msgspec.structs.replace
-
 
 class FromSandToSea(Century):
     """Play merchant cards or put them away for steps of the boat; build, trade, and claim tiles."""
@@ -58,10 +54,10 @@ class FromSandToSea(Century):
     rules_version: ClassVar[int] = 1
     component_set: ClassVar[str | None] = "from-sand-to-sea"
     options: ClassVar[tuple[Option, ...]] = (
-        _settles(MAP, clause="SS-02"),
-        _settles(LAYOUT, clause="SS-02"),
-        _settles(LIMIT_CHECKED, clause="SS-17"),
-        _settles(OPEN_HANDS, clause="SS-R7"),
+        change(MAP, clause="SS-02"),
+        change(LAYOUT, clause="SS-02"),
+        change(LIMIT_CHECKED, clause="SS-17"),
+        change(OPEN_HANDS, clause="SS-R7"),
         Option(
             name="pass",
             default="off",
@@ -101,6 +97,12 @@ class FromSandToSea(Century):
     def warnings(cls, setting: Setting) -> tuple[str, ...]:
         """What is unusual about an own map (SS-02, EW-03)."""
         return map_warnings(setting)
+
+    def shown(self, action: Action) -> Action:
+        """Which card is put away face down is its owner's to know (SS-12, SS-R7)."""
+        if isinstance(action, Move) and action.card and not self.caravan.open_hands:
+            return Move(action.tile)
+        return action
 
     def check_options(self) -> None:
         """Those of all games, and the map's (SS-02)."""
@@ -196,7 +198,8 @@ class Crew(Mechanic):
             case Move(tile, None, None):
                 return f"moves to {tile}"
             case Move(tile, None, str() as card):
-                return f"moves to {tile}, putting {card} away"
+                which = card if self._caravan.open_hands else "a card"
+                return f"moves to {tile}, putting {which} away"
             case TakeCard(card):
                 return f"takes {self._caravan.taken_words(open, card)} for an emptied column"
         return ""

@@ -33,7 +33,7 @@ def taken(supply: Supply, kind: BonusKind) -> tuple[Supply, Owned]:
 
 def count(owned: tuple[Owned, ...], kind: BonusKind) -> int:
     """How many tiles of a kind a player has; their effects add up (EW-R8)."""
-    return sum(1 for tile in owned if tile.kind == kind)
+    return [tile.kind for tile in owned].count(kind)
 
 
 def points(owned: tuple[Owned, ...]) -> int:

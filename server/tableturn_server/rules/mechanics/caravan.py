@@ -77,7 +77,7 @@ class Caravan(Mechanic):
         self._deck = range(len(merchants))
         self._starting = tuple(range(len(merchants), len(self.cards)))
         self._size = row
-        self._open_hands = open_hands
+        self.open_hands = open_hands
         self._stuck = stuck
         self.steps = {
             "play_card": Step(self.to_play, self.play),
@@ -288,7 +288,7 @@ class Caravan(Mechanic):
     def before_player(self, view: PlayerView, open: Position, own: bool) -> PlayerView:
         """Played cards are open; hand and discard pile only their number (SR-16, SS-R7)."""
         cards = open.player(view.seat).cards
-        own = own or self._open_hands
+        own = own or self.open_hands
         return change(
             view,
             hand=self._seen(cards.hand) if own else (),

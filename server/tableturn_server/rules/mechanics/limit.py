@@ -45,8 +45,8 @@ def confirmed(returns: Returns, seat: int) -> Returns:
 
 
 def without(returns: Returns, seat: int) -> Returns:
-    """A seat is asked no more."""
-    return tuple(r for r in returns if r.seat != seat)
+    """A seat is asked no more; an answer that it has confirmed stands."""
+    return tuple(r for r in returns if r.seat != seat or r.confirmed)
 
 
 def complete(returns: Returns) -> bool:
