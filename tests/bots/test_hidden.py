@@ -16,7 +16,7 @@ from tableturn_server.tables.due import due_bots
 from tableturn_server.tables.state import game_of
 from tests.bots.support import BOTS, bots_at
 from tests.store.support import eventually
-from tests.tables.hiding import OTHER_SEED, heights, otherwise_hidden
+from tests.tables.hiding import OTHER_SEED, heights, otherwise_held, otherwise_hidden
 from tests.tables.play import SEED, TableOfTest
 
 GAMES = list(catalog.GAMES)
@@ -52,6 +52,21 @@ def test_another_hidden_half_changes_nothing_of_what_a_bot_is_told(game: str, bo
         told = [question_of(one, seat)[1] for one in (table, other)]
         assert asked[0] == asked[1]
         assert told[0] == told[1]
+        sights = [Sight(game_of(t), t.position, seat, t.log_hash) for t in (table, other)]
+        assert sights[0].view == sights[1].view
+        assert whole_turn(bot_of(bot, game), sights[0]) == whole_turn(bot_of(bot, game), sights[1])
+
+
+@pytest.mark.parametrize("game", ["from-sand-to-sea", "spice-road"])
+@pytest.mark.parametrize("bot", ["random", "greedy"])
+def test_other_cards_of_the_others_change_nothing_of_what_a_bot_does(game: str, bot: str) -> None:
+    """What is closed is in the position that the worker gets, but in nothing that a bot sees."""
+    for turns in (7, 25, 40):
+        table = played(game, turns, bot).table
+        (seat, *_) = due_bots(table)
+        other = table
+        for number in {1, 2, 3} - {seat}:
+            other = otherwise_held(other, number)
         sights = [Sight(game_of(t), t.position, seat, t.log_hash) for t in (table, other)]
         assert sights[0].view == sights[1].view
         assert whole_turn(bot_of(bot, game), sights[0]) == whole_turn(bot_of(bot, game), sights[1])

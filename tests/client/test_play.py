@@ -362,6 +362,27 @@ def test_the_service_restarts_and_nothing_is_lost(tmp_path: Path, screens: list[
         assert "connection lost" not in shown
 
 
+def test_cards_are_covered_until_the_next_one_has_the_device(
+    service: Service, tmp_path: Path, screens: list[Screen]
+) -> None:
+    """SR-16: two at one screen never see each other's hand."""
+    table = new_table(service, "spice-road", "covered", "--option", "first_seat=1")
+    both = Screen(service, tmp_path / "a", table, "--name", "Ann", "--name", "Bob")
+    screens.append(both)
+    both.expect("Enter: show the cards of 1 Ann")
+    assert "+YY" not in both.written
+    both.type("")
+    both.expect("*S1 +YY")
+    both.type("play s1")
+    both.expect("u undo the last step")
+    both.type("c")
+    both.expect("Enter: show the cards of 2 Bob")
+    both.type("")
+    both.expect("*S1 +YY")
+    both.type("q")
+    assert both.ends() == 0
+
+
 def test_a_piped_session_survives_a_restart(tmp_path: Path) -> None:
     with running_service(tmp_path) as service:
         table = new_table(service, "free-table", "pipe-restart", "--option", "rounds=1")

@@ -15,6 +15,9 @@ from tests.e2e.processes import TABLETURN, alive, command_lines, environment, un
 
 pytestmark = pytest.mark.e2e
 
+SPICE_ROAD = ("--game", "spice-road", "--seats")
+SAND_TO_SEA = ("--game", "from-sand-to-sea", "--seats")
+
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     """A demo that makes its temporary folders in this one."""
@@ -53,8 +56,12 @@ def folder() -> Path:
     [
         ("--game", "eastern-wonders", "--seed", "7"),
         ("--game", "eastern-wonders", "--seats", "2", "--seed", "1"),
-        *(("--game", "spice-road", "--seats", str(n), "--seed", str(n)) for n in range(2, 6)),
-        *(("--game", "from-sand-to-sea", "--seats", str(n), "--seed", str(n)) for n in (2, 3, 4)),
+        *((*SPICE_ROAD, str(n), "--seed", str(n)) for n in (2, 5)),
+        *((*SAND_TO_SEA, str(n), "--seed", str(n)) for n in (2, 4)),
+        *(
+            pytest.param((*game, str(n), "--seed", str(n)), marks=pytest.mark.nightly)
+            for game, n in ((SPICE_ROAD, 3), (SPICE_ROAD, 4), (SAND_TO_SEA, 3))
+        ),
         ("--game", "free-table", "--seats", "6", "--seed", "0"),
         (
             *("--game", "free-table", "--seed", "3", "--option", "rounds=2"),

@@ -1,7 +1,8 @@
-"""Two tables with one public history and different hidden halves.
+"""Two tables with one public history and different hidden halves, or closed cards.
 
 Everything that has been turned up is the same; what lies face down, the generator and the seed
-differ. Whatever the service tells of the two must be the same, to the byte.
+differ. Whatever the service tells of the two must be the same, to the byte. So must what it tells
+everybody but a player whose cards are others.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from tableturn_server.rules.mechanics.position import seated
 from tableturn_server.rules.source import Source
 from tableturn_server.tables.state import Table
 
@@ -22,6 +24,24 @@ def otherwise_hidden(table: Table) -> Table:
     hidden = other_half(table.hidden, heights(table.hidden))
     assert hidden != table.hidden
     return replace(table, hidden=hidden, making=replace(table.making, seed=OTHER_SEED))
+
+
+def otherwise_held(table: Table, seat: int) -> Table:
+    """The same table with other cards, as many, in all that is closed of a seat's (SR-14, SR-16).
+
+    They come from below, where nobody has seen them.
+    """
+    hidden: Any = table.hidden
+    player = table.position.player(seat)
+    cards = player.cards
+    away = len(cards.hand) + len(cards.discard)
+    below = hidden.deck[-away:]
+    assert len(below) == away
+    held = replace(cards, hand=below[: len(cards.hand)], discard=below[len(cards.hand) :])
+    claimed = hidden.point_deck[: len(player.claimed)] or player.claimed
+    other = seated(table.position, seat, replace(player, cards=held, claimed=claimed))
+    assert other != table.position
+    return replace(table, open=other)
 
 
 def heights(hidden: Any) -> dict[str, int]:

@@ -30,7 +30,9 @@ from tableturn_server.tables.state import (
 from tests.tables.play import ADMIN, BOTS, HOST, NOBODY, STRANGER, TableOfTest, a_table, digest
 
 KINDS = ("take_pile", "place_boat", "move", "harvest", "trade", "claim_tile", "return_cubes",
-         "pass_round", "score_points", "name_next", "finish_game", "build_outpost")  # fmt: skip
+         "pass_round", "score_points", "name_next", "finish_game", "build_outpost",
+         "acquire_card", "put_cube", "take_card", "play_card", "claim_card", "rest",
+         "upgrade")  # fmt: skip
 
 
 def any_action(game: TableOfTest, seat: int, chance: random.Random) -> Action:
@@ -51,6 +53,7 @@ def any_action(game: TableOfTest, seat: int, chance: random.Random) -> Action:
         seats=(1, 2, 9),
         piles=(Cubes(1, 1), Cubes(9)),
         points=Range(-2000, 2000),
+        cards=("S1", "M12", "P07", "Z99"),
     )
     return pick(anything, chance.randrange)
 

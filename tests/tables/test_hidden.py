@@ -12,7 +12,7 @@ from tableturn_server.tables.history import History, standing
 from tableturn_server.tables.log import LogEntry
 from tableturn_server.tables.refusals import Refused
 from tableturn_server.tables.state import Table
-from tests.tables.hiding import otherwise_hidden
+from tests.tables.hiding import otherwise_held, otherwise_hidden
 from tests.tables.play import (
     ADMIN,
     HOST,
@@ -146,6 +146,42 @@ def test_the_two_halves_do_part_when_a_tile_or_card_is_drawn(name: str) -> None:
         chance.setstate(state)
         other.person(seat).takes_a_turn(chance)
     assert game.log[-1].turned_up != other.log[-1].turned_up
+
+
+@pytest.mark.parametrize("name", ["from-sand-to-sea", "spice-road"])
+@pytest.mark.parametrize("seed", range(4))
+def test_closed_cards_are_told_to_their_owner_only(name: str, seed: int) -> None:
+    """SR-14, SR-16, SS-12: hands, point cards and what is put away could be any others."""
+    chance = random.Random(seed)
+    game = a_table(name, seats=3, max_rounds="60")
+    game.plays_on(3, chance)
+    compared = 0
+    while not game.is_over():
+        for seat in range(1, 4):
+            others = [who for who in (None, 1, 2, 3) if who != seat]
+            if seat not in game.asked_seats:  # what may be done is told of whoever is asked
+                other = otherwise_held(game.table, seat)
+                for who in others:
+                    assert views.view(other, who) == views.view(game.table, who)
+                assert views.view(other, seat) != views.view(game.table, seat)
+                compared += 1
+        game.plays_on(1, chance)
+    assert compared > 20
+
+
+@pytest.mark.parametrize("name", ["from-sand-to-sea", "spice-road"])
+def test_everything_is_open_when_the_game_is_over(name: str) -> None:
+    game = a_table(name, seats=3, max_rounds="30")
+    game.plays_on(200, random.Random(1))
+    assert game.is_over()
+    for who in (None, 1, 2, 3):
+        players = views.view(game.table, who).game_view.players
+        assert players == views.view(game.table, None).game_view.players
+        for player in players:
+            assert len(player.hand) == player.hand_size
+            assert len(player.discard) == player.discard_size
+            assert len(player.claimed_cards) + len(player.claimed_tiles) == player.claimed
+    assert any(player.hand_size for player in players)
 
 
 def test_the_seed_and_the_tokens_are_in_no_view() -> None:

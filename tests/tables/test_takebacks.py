@@ -235,10 +235,21 @@ def test_what_was_confirmed_after_a_drop_is_taken_back() -> None:
 
 
 @pytest.mark.case("L3")
-def test_draws_keep_their_order_and_the_log_says_what_was_seen() -> None:
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("eastern-wonders", "claim_tile"),
+        ("from-sand-to-sea", "acquire_card"),
+        ("from-sand-to-sea", "claim_tile"),
+        ("spice-road", "acquire_card"),
+        ("spice-road", "claim_card"),
+    ],
+)
+def test_draws_keep_their_order_and_the_log_says_what_was_seen(name: str, kind: str) -> None:
     chance = random.Random(5)
-    game = eastern_wonders()
-    while not game.log[-1].turned_up:
+    game = a_table(name)
+    while not (game.log[-1].turned_up and kind in {one.kind for one in game.log[-1].played}):
+        assert not game.is_over()
         game.plays_on(1, chance)
     drawn = game.log[-1]
     after = position(game)

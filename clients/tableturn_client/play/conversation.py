@@ -67,6 +67,10 @@ class Conversation:
         self.note = ""
         self.pages: deque[Text] = deque()
         self.quit = False
+        self.covered = False
+        """Cards are not shown before the one who is asked has the device, and says so."""
+        self._held_by = 0
+        """The seat whose cards were shown last on a screen that people hand over."""
 
     # ------------------------------------------------------------ what was heard
 
@@ -89,6 +93,7 @@ class Conversation:
             if self.active and len(self._seated.seats) > 1 and view is not None:
                 who = Seats.of(view).plain(self.active)
                 self.note = f"{self.note}\n>>> Now {who}: take the device.".strip()
+                self.covered = self._closed(view) and self.active != self._held_by
         question = (self.active, self._hearing.asked_at(self.active))
         if question != self._question:
             self._question = question
@@ -99,6 +104,11 @@ class Conversation:
             view = self._hearing.views[self.active]
             self.draft = self.draft or paying.carried_on(view.choices, faces(view.game_view))
         self.moved()
+
+    def _closed(self, view: table_pb2.TableView) -> bool:
+        """People at this screen have cards that the others must not see (SR-16)."""
+        closed = view.game_view.HasField("merchants") and view.options["open_hands"] != "on"
+        return self._terminal.live and closed
 
     def moved(self) -> None:
         """Something was heard or shown."""
@@ -128,6 +138,11 @@ class Conversation:
     async def deal(self, line: str) -> None:
         """Deal with one line."""
         self.note = ""
+        if self.covered:
+            self.covered = False
+            self._held_by = self.active
+            if not line:
+                return
         if self.pages:
             self.pages.popleft()
             if not line:

@@ -116,16 +116,19 @@ class Session:
         view, talk, seated = self.view, self._talk, self.seated
         if view is None:
             return None
+        hints = pages.hints(view, seated.own, seated.host is not None, seated.server)
+        if talk.covered:
+            hints = (f"Enter: show the cards of {Seats.of(view).plain(talk.active)}",)
         return Scene(
             view=view,
             own=seated.own,
-            active=talk.active if talk.ready else 0,
+            active=talk.active if talk.ready and not talk.covered else 0,
             log=self._hearing.logs.get(talk.active or seated.first, ()),
             note=talk.note,
             banner=self.banner,
-            draft=talk.draft,
+            draft=None if talk.covered else talk.draft,
             asking=talk.asking,
-            hints=pages.hints(view, seated.own, seated.host is not None, seated.server),
+            hints=hints,
         )
 
     # ------------------------------------------------------------ showing
