@@ -19,7 +19,6 @@ from tests.tables.play import (
     Person,
     TableOfTest,
     a_table,
-    eastern_wonders,
     refused,
 )
 
