@@ -283,6 +283,21 @@ for text in ("play M01", "acquire S1", "claim M12", "acquire P07", "put red on M
         details={"index": 0})  # fmt: skip
 act("a card in small letters", "ILLEGAL_ACTION", at="cards", who="asked", details={"index": 0},
     actions=[Action(play_card=actions_pb2.PlayCard(card="s1"))])  # fmt: skip
+RED = actions_pb2.CUBE_COLOR_RED
+for kind in ("play_card", "claim_card", "take_card"):
+    message = getattr(actions_pb2, kind.title().replace("_", ""))
+    act(f"a long card: {kind}", "UNREADABLE_ACTION", at="cards", who="asked", details={"index": 0},
+        actions=[Action(**{kind: message(card="M" * 17)})])  # fmt: skip
+act("a cube on no card", "UNREADABLE_ACTION", at="cards", who="asked", details={"index": 0},
+    actions=[Action(put_cube=actions_pb2.PutCube(cube=RED))])  # fmt: skip
+act("a cube of no colour on a card", "UNREADABLE_ACTION", at="cards", who="asked",
+    details={"index": 0}, actions=[Action(put_cube=actions_pb2.PutCube(card="M12"))])  # fmt: skip
+act("a step with a card that can't be read", "UNREADABLE_ACTION", at="sand", who="asked",
+    details={"index": 0}, actions=[Action(move=actions_pb2.Move(tile="C3", card="m 1"))]
+)  # fmt: skip
+for text in ("move C3 with M12", "claim P07", "acquire M99", "play S1", "take card M01"):
+    act(f"what the start doesn't allow: {text}", "ILLEGAL_ACTION", text, at="sand", who="asked",
+        details={"index": 0})  # fmt: skip
 act("a turn without an action", "CANNOT_CONFIRM", at="cards", who="asked",
     words=("take an action",))  # fmt: skip
 act("a pile that isn't there", "ILLEGAL_ACTION", "take pile BBBB", at="islands", who="asked")

@@ -131,6 +131,46 @@ def test_a_game_from_the_first_command_to_the_last(own: Service, tmp_path: Path)
         assert stat.S_IMODE((home / "tokens.json").stat().st_mode) == 0o600
 
 
+def test_cards_are_played_by_their_names(own: Service, tmp_path: Path) -> None:
+    """Spice Road at the command line: what is typed is read from the row that `show` tells."""
+    ann, bob = (recorder(tmp_path / name, own.address) for name in ("ann", "bob"))
+    ann.json("new", "spice-road", "--id", "caravan", "--seats", "2", "--start-when-full",
+             "--option", "first_seat=1")  # fmt: skip
+    ann.json("join", "caravan", "Ann")
+    bob.json("join", "caravan", "Bob")
+    row = _row(ann)
+    assert len(row) == 6
+    paying = [f"put yellow on {card}" for card in row[:2]]
+    acted = ann.json("act", "caravan", f"acquire {row[2]}", "then", " then ".join(paying))
+    assert acted["actions"] == [f"acquire {row[2]}", *paying]
+    ann.json("confirm", "caravan")
+    assert _row(ann)[:5] == [*row[:2], *row[3:]]
+    bob.json("act", "caravan", "play s1", "--confirm")
+    assert _hand(ann, "caravan") == ({"S1", "S2", row[2]}, 1)
+    assert _hand(bob, "caravan") == ({"S2"}, 3)
+    lines = "\n".join(line for entry in ann.json("log", "caravan")["entries"]
+                      for line in entry["lines"])  # fmt: skip
+    for said in (f"acquires {row[2]}", "is dealt to the merchants", "plays S1"):
+        assert said in lines
+    shown = ann.said("show", "caravan")
+    assert row[2] in shown
+    assert row[2] not in bob.said("show", "caravan")
+
+
+def _row(who: Recorder) -> list[str]:
+    """The cards of the row of merchants."""
+    view = who.json("show", "caravan")["table"]["game_view"]
+    return [card["card"] for card in view["merchants"]["row"]]
+
+
+def _hand(who: Recorder, table: str) -> tuple[set[str], int]:
+    """The cards that are seen of all hands, and how many the other player holds."""
+    view = who.json("show", table)["table"]
+    players = view["game_view"]["players"]
+    seen = {card["card"] for player in players for card in player["hand"]}
+    return seen, sum(p["hand_size"] for p in players if p["seat"] != view["viewer"])
+
+
 def test_components_are_shown_changed_and_checked(tableturn: CommandLine, tmp_path: Path) -> None:
     sets = tableturn.json("components", "list")["component_sets"]
     names = [one["name"] for one in sets]

@@ -12,6 +12,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
@@ -59,6 +60,11 @@ CHEAP = json.dumps(
 
 
 # -- tables with a past ----------------------------------------------------------------------
+
+
+def _another_is_asked(table: Table, seat: int, kinds: list[str], claims: int) -> bool:
+    """The turn of a seat is over."""
+    return table.asked().seat != seat
 
 
 def play(table: Table, random: Random, until: Callable[[list[str], int], bool]) -> None:
@@ -404,7 +410,7 @@ def _without_chance(message: Any) -> bytes:
 
 
 def the_halves_really_differ(twins: Twins) -> None:
-    """What is drawn when a turn is confirmed is another tile: the other tests have eyes."""
+    """What is drawn when a turn is confirmed is another tile or card: the tests have eyes."""
     table = twins.tables["taken back"]
     drawn = []
     for connection in twins.connections:
@@ -418,3 +424,24 @@ def the_halves_really_differ(twins: Twins) -> None:
     assert here != there
     assert said_here[:-1] == said_there[:-1]
     assert said_here[-1] != said_there[-1]
+    for name in ("cards", "sand"):
+        other_cards_are_turned_up(twins, twins.tables[name])
+
+
+def other_cards_are_turned_up(twins: Twins, table: Table) -> None:
+    """Two cards are acquired, and others of the deck come to the row.
+
+    Two, because the first to be dealt may have been seen: a turn has been taken back.
+    """
+    rows = []
+    for connection in twins.connections:
+        host = table.through(connection)
+        host.people = [person.through(connection) for person in table.people]
+        for _ in range(2):
+            play(host, Random(5), lambda kinds, claims: "acquire_card" in kinds)
+            person = host.asked()
+            person.act(f"acquire {host.view().game_view.merchants.row[0].card}")
+            passed_on = partial(_another_is_asked, host, person.seat)
+            play(host, Random(6), passed_on)
+        rows.append([card.card for card in host.view().game_view.merchants.row])
+    assert rows[0] != rows[1]

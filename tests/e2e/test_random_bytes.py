@@ -51,7 +51,10 @@ def full_request(method: str, table: Table) -> bytes:
         "request_id": new_id(),
         "seat": 1,
         "expected_revision": table.revision,
-        "actions": [action("score 1 for seat 2"), action("move C3 dropping red")],
+        "actions": [
+            *map(action, ("score 1 for seat 2", "move C3 dropping red", "acquire M12")),
+            *map(action, ("put red on M07", "play S1", "claim P07", "move C3 with M12", "rest")),
+        ],
         "confirm": True,
         "name": "Eve",
         "token_sha256": digest(new_token()),

@@ -27,21 +27,17 @@ def otherwise_hidden(table: Table) -> Table:
 
 
 def otherwise_held(table: Table, seat: int) -> Table:
-    """The same table with other cards, as many, in all that is closed of a seat's (SR-14, SR-16).
-
-    They come from below, where nobody has seen them.
-    """
-    hidden: Any = table.hidden
+    """The same table with other cards, as many, in all that is closed of a seat (SR-16)."""
     player = table.position.player(seat)
     cards = player.cards
-    away = len(cards.hand) + len(cards.discard)
-    below = hidden.deck[-away:]
-    assert len(below) == away
-    held = replace(cards, hand=below[: len(cards.hand)], discard=below[len(cards.hand) :])
-    claimed = hidden.point_deck[: len(player.claimed)] or player.claimed
-    other = seated(table.position, seat, replace(player, cards=held, claimed=claimed))
-    assert other != table.position
-    return replace(table, open=other)
+    held = replace(cards, hand=_others(cards.hand), discard=_others(cards.discard))
+    other = replace(player, cards=held, claimed=_others(player.claimed))
+    return replace(table, open=seated(table.position, seat, other))
+
+
+def _others(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    """As many others of which every set has some."""
+    return tuple((number + 1) % 20 for number in numbers)
 
 
 def heights(hidden: Any) -> dict[str, int]:
