@@ -47,7 +47,7 @@ from .bundles import (
     worth,
 )
 from .planning import Plan, firsts, search
-from .sea import Boat, Own, Sea, read_boat, read_own, read_sea
+from .sea import Boat, Own, Sea, asked_at, holding, read_boat, read_own, read_sea, wanted
 
 DEPTH = 4
 """Own turns that a plan looks ahead."""
@@ -122,7 +122,7 @@ def _returns(sight: Sight) -> tuple[Action, ...]:
     assert due is not None
     sea = read_sea(sight.view, sight.seat)
     hold = counts(sight.view.players[sight.seat - 1].hold)
-    return returning(spare(hold, due.min, _wanted(sea, hold, 0)))
+    return returning(spare(hold, due.min, wanted(sea, hold, 0)))
 
 
 def _moves(sight: Sight) -> Iterator[tuple[Action, ...]]:
@@ -160,7 +160,7 @@ def _options(sea: Sea, own: Own, boat: Boat, *, first: bool) -> Iterator[tuple[f
         owed = sea.crowd[goal] if first and far else 0
         if dropped > _PAID_STEPS or dropped + owed > total:
             continue
-        keep = _asked_at(sea, boat, goal)
+        keep = asked_at(sea, boat, goal)
         drop = spare(boat.hold, dropped, keep)
         hold = minus(boat.hold, drop)
         pay = spare(hold, owed, keep)
@@ -171,7 +171,7 @@ def _options(sea: Sea, own: Own, boat: Boat, *, first: bool) -> Iterator[tuple[f
         for gained, after, step in _deeds(sea, own, boat, goal, hold, start):
             over = sum(after.hold) - own.limit
             if over > 0:
-                back = spare(after.hold, over, _wanted(sea, after.hold, after.taken))
+                back = spare(after.hold, over, wanted(sea, after.hold, after.taken))
                 after = msgspec.structs.replace(after, hold=minus(after.hold, back))
                 step = msgspec.structs.replace(step, returned=back)
             yield gained, after, step
@@ -191,13 +191,12 @@ def _deeds(
                 boat.outposts,
                 boat.built,
                 boat.taken | 1 << goal,
-                boat.claimed + 1,
             ),
             _with(start, claim=True),
         )
         return
-    there = Boat(goal, hold, boat.outposts, boat.built, boat.taken, boat.claimed)
-    yield 0.0, _holding(there, plus(hold, own.harvest)), _with(start, harvest=True)
+    there = Boat(goal, hold, boat.outposts, boat.built, boat.taken)
+    yield 0.0, holding(there, plus(hold, own.harvest)), _with(start, harvest=True)
     market = sea.markets.get(goal)
     if market is None:
         return
@@ -214,13 +213,13 @@ def _deeds(
             bonus = max(sea.bonuses, key=lambda kind: _BONUS[kind] + sea.bonuses[kind])
             gained += _BONUS[bonus] + sea.bonuses[bonus]
         hold, better = upgraded(minus(hold, price), own.upgrades)
-        there = Boat(goal, hold, boat.outposts | 1 << goal, built, boat.taken, boat.claimed)
+        there = Boat(goal, hold, boat.outposts | 1 << goal, built, boat.taken)
         start = _with(start, build=price, bonus=bonus, upgrades=better)
         yield gained, there, start
     most = exchanges(hold, market.cost, market.gain)
     for count in {most, (most + 1) // 2, 1} if most else ():
         after = traded(hold, market.cost, market.gain, count)
-        yield gained, _holding(there, after), _with(start, trade=count)
+        yield gained, holding(there, after), _with(start, trade=count)
 
 
 def _promise(sea: Sea, own: Own, boat: Boat, depth: int) -> float:
@@ -237,26 +236,6 @@ def _promise(sea: Sea, own: Own, boat: Boat, depth: int) -> float:
         near = (port.points + _CLAIM) * part * part * (1 - 0.06 * steps[place])
         best = max(best, near)
     return 0.7 * best + 0.12 * worth(hold)
-
-
-def _wanted(sea: Sea, hold: Counts, taken: int) -> Counts:
-    """The price of the port that a hold is nearest to."""
-    left = [port for place, port in sea.ports.items() if not taken >> place & 1]
-    if not left:
-        return NOTHING
-    return max(left, key=lambda port: (share(hold, port.cost) * port.points, port.points)).cost
-
-
-def _asked_at(sea: Sea, boat: Boat, goal: int) -> Counts:
-    """What is wanted of the cubes at a place."""
-    if goal in sea.ports and not boat.taken >> goal & 1:
-        return sea.ports[goal].cost
-    market = sea.markets.get(goal)
-    return market.cost if market is not None else _wanted(sea, boat.hold, boat.taken)
-
-
-def _holding(boat: Boat, hold: Counts) -> Boat:
-    return Boat(boat.place, hold, boat.outposts, boat.built, boat.taken, boat.claimed)
 
 
 _with = msgspec.structs.replace

@@ -46,7 +46,7 @@ from .bundles import (
 )
 from .caravan import Cards, Deal
 from .planning import Plan, firsts, search
-from .sea import Boat, Market, Own, Sea, read_boat, read_own, read_sea
+from .sea import Boat, Market, Own, Sea, asked_at, holding, read_boat, read_own, read_sea, wanted
 
 DEPTH = 4
 """Own turns that a plan looks ahead."""
@@ -124,7 +124,7 @@ def _returns(sight: Sight) -> tuple[Action, ...]:
     assert due is not None
     sea = read_sea(sight.view, sight.seat)
     hold = counts(sight.view.players[sight.seat - 1].hold)
-    return returning(spare(hold, due.min, _wanted(sea, hold, 0)))
+    return returning(spare(hold, due.min, wanted(sea, hold, 0)))
 
 
 def _turns(sight: Sight) -> Iterator[tuple[Action, ...]]:
@@ -170,9 +170,9 @@ class _Planner:
     def _options(self, state: _State, first: bool) -> Iterator[tuple[float, _State, _Step]]:
         """What a turn may bring: points, the state after it, and how."""
         boat = state.boat
-        keep = _wanted(self.sea, boat.hold, boat.taken)
+        keep = wanted(self.sea, boat.hold, boat.taken)
         for own, deal in caravan.deals(self.cards, state.cards, keep, first=first):
-            after = _State(_holding(boat, own.hold), own.hand, own.played)
+            after = _State(holding(boat, own.hold), own.hand, own.played)
             yield self._limited(0.0, after, _Step(deal), keep)
         for goal, far in enumerate(self.sea.shape.distances[boat.place]):
             if goal not in self.sea.markets and goal not in self.sea.ports:
@@ -181,7 +181,7 @@ class _Planner:
             owed = self.sea.crowd[goal] if first and far else 0
             if away is None or owed > sum(boat.hold):
                 continue
-            pay = spare(boat.hold, owed, self._asked_at(boat, goal))
+            pay = spare(boat.hold, owed, asked_at(self.sea, boat, goal))
             gone = sum(1 << card for card in away)
             there = Boat(goal, minus(boat.hold, pay), boat.outposts, boat.built, boat.taken)
             moved = _State(there, state.hand & ~gone, state.played | gone)
@@ -208,7 +208,7 @@ class _Planner:
         if over <= 0:
             return gained, after, step
         back = spare(after.boat.hold, over, keep)
-        boat = _holding(after.boat, minus(after.boat.hold, back))
+        boat = holding(after.boat, minus(after.boat.hold, back))
         return gained, _State(boat, after.hand, after.played), _with(step, returned=back)
 
     def _deeds(self, state: _State, start: _Step) -> Iterator[tuple[float, _State, _Step]]:
@@ -235,7 +235,7 @@ class _Planner:
         most = exchanges(boat.hold, market.cost, market.gain)
         for count in sorted({most, (most + 1) // 2, 1} if most else ()):
             hold = traded(boat.hold, market.cost, market.gain, count)
-            yield gained, _with(state, boat=_holding(boat, hold)), _with(start, trade=count)
+            yield gained, _with(state, boat=holding(boat, hold)), _with(start, trade=count)
 
     def _built(self, state: _State, start: _Step, market: Market) -> tuple[float, _State, _Step]:
         """An outpost, with the reward of a column if it is the last one there (SS-15)."""
@@ -280,13 +280,6 @@ class _Planner:
         cubes = 0.12 * worth(hold)
         return 0.7 * best + cubes + caravan.value(self.cards, state.cards)
 
-    def _asked_at(self, boat: Boat, goal: int) -> Counts:
-        """What is wanted of the cubes at a place."""
-        if goal in self.sea.ports and not boat.taken >> goal & 1:
-            return self.sea.ports[goal].cost
-        market = self.sea.markets.get(goal)
-        return market.cost if market else _wanted(self.sea, boat.hold, boat.taken)
-
     # -- from a plan to a turn
 
     def actions(self, view: GameView, seat: int, start: _State, step: _Step) -> tuple[Action, ...]:
@@ -314,18 +307,6 @@ class _Planner:
         if step.trade:
             found.append(Trade(step.trade))
         return (*found, *returning(step.returned))
-
-
-def _wanted(sea: Sea, hold: Counts, taken: int) -> Counts:
-    """The price of the port that a hold is nearest to."""
-    left = [port for place, port in sea.ports.items() if not taken >> place & 1]
-    if not left:
-        return NOTHING
-    return max(left, key=lambda port: (share(hold, port.cost) * port.points, port.points)).cost
-
-
-def _holding(boat: Boat, hold: Counts) -> Boat:
-    return Boat(boat.place, hold, boat.outposts, boat.built, boat.taken)
 
 
 def _bits(bits: int) -> list[int]:

@@ -12,7 +12,7 @@ import msgspec
 from tableturn_server.rules.actions import BonusKind
 from tableturn_server.rules.views import GameView, PlayerView, TileKind
 
-from .bundles import Counts, counts
+from .bundles import NOTHING, Counts, counts, share
 
 _AROUND = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1))
 
@@ -56,7 +56,6 @@ class Boat(msgspec.Struct, frozen=True):
     """Outposts taken from each row."""
     taken: int = 0
     """The places of ports whose tile was taken in the plan, as bits."""
-    claimed: int = 0
 
 
 class Sea(msgspec.Struct, frozen=True):
@@ -147,8 +146,28 @@ def read_boat(view: GameView, seat: int, sea: Sea) -> Boat:
             1 << place for place, tile in enumerate(view.islands.tiles) if seat in tile.outposts
         ),
         built=tuple(row.built for row in player.outposts),
-        claimed=player.claimed,
     )
+
+
+def wanted(sea: Sea, hold: Counts, taken: int) -> Counts:
+    """The price of the port that a hold is nearest to."""
+    left = [port for place, port in sea.ports.items() if not taken >> place & 1]
+    if not left:
+        return NOTHING
+    return max(left, key=lambda port: (share(hold, port.cost) * port.points, port.points)).cost
+
+
+def asked_at(sea: Sea, boat: Boat, goal: int) -> Counts:
+    """What is wanted of the cubes at a place."""
+    if goal in sea.ports and not boat.taken >> goal & 1:
+        return sea.ports[goal].cost
+    market = sea.markets.get(goal)
+    return market.cost if market is not None else wanted(sea, boat.hold, boat.taken)
+
+
+def holding(boat: Boat, hold: Counts) -> Boat:
+    """The boat with another hold."""
+    return Boat(boat.place, hold, boat.outposts, boat.built, boat.taken)
 
 
 @lru_cache(maxsize=64)
