@@ -97,6 +97,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_GAME_RUNNING: _ErrorReason.ValueType  # 28
     """FAILED_PRECONDITION: the game is still running."""
+    ERROR_REASON_NO_CLOCK: _ErrorReason.ValueType  # 29
+    """FAILED_PRECONDITION: the table has no clock to which time could be added."""
+    ERROR_REASON_UNKNOWN_CODE: _ErrorReason.ValueType  # 30
+    """NOT_FOUND: the code is for nothing, or not any more."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call was refused. The list is closed within v1: a reason may be added
@@ -170,4 +174,8 @@ ERROR_REASON_PANEL_HELD: ErrorReason.ValueType  # 27
 """
 ERROR_REASON_GAME_RUNNING: ErrorReason.ValueType  # 28
 """FAILED_PRECONDITION: the game is still running."""
+ERROR_REASON_NO_CLOCK: ErrorReason.ValueType  # 29
+"""FAILED_PRECONDITION: the table has no clock to which time could be added."""
+ERROR_REASON_UNKNOWN_CODE: ErrorReason.ValueType  # 30
+"""NOT_FOUND: the code is for nothing, or not any more."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

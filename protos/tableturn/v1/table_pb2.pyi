@@ -5,11 +5,14 @@ Tables: one game in progress each, and everything that happens at them."""
 
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from tableturn.v1 import actions_pb2 as _actions_pb2
+from tableturn.v1 import clock_pb2 as _clock_pb2
+from tableturn.v1 import company_pb2 as _company_pb2
 from tableturn.v1 import views_pb2 as _views_pb2
 import builtins as _builtins
 import sys
@@ -118,6 +121,22 @@ class _ChangeKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ChangeKind
     """Who confirms the turns of a seat was changed."""
     CHANGE_KIND_REMATCH: _ChangeKind.ValueType  # 16
     """The next table of the same people was made."""
+    CHANGE_KIND_ADD_TIME: _ChangeKind.ValueType  # 17
+    """Time was added."""
+    CHANGE_KIND_TIME_OUT: _ChangeKind.ValueType  # 18
+    """The time of a seat is up; the turn goes on."""
+    CHANGE_KIND_STAND_IN: _ChangeKind.ValueType  # 19
+    """A bot plays on for a seat."""
+    CHANGE_KIND_COME_BACK: _ChangeKind.ValueType  # 20
+    """A person is back, and plays on."""
+    CHANGE_KIND_VOTE_DROP: _ChangeKind.ValueType  # 21
+    """A seat wants another one to leave the game."""
+    CHANGE_KIND_PASS_HOST: _ChangeKind.ValueType  # 22
+    """The host's duties passed on."""
+    CHANGE_KIND_OUTAGE: _ChangeKind.ValueType  # 23
+    """The service was away; nobody is charged for that time."""
+    CHANGE_KIND_RESEAT: _ChangeKind.ValueType  # 24
+    """A seat was moved to another device."""
 
 class ChangeKind(_ChangeKind, metaclass=_ChangeKindEnumTypeWrapper):
     """What kind of change a log entry tells of."""
@@ -156,6 +175,22 @@ CHANGE_KIND_CONFIRMATION: ChangeKind.ValueType  # 15
 """Who confirms the turns of a seat was changed."""
 CHANGE_KIND_REMATCH: ChangeKind.ValueType  # 16
 """The next table of the same people was made."""
+CHANGE_KIND_ADD_TIME: ChangeKind.ValueType  # 17
+"""Time was added."""
+CHANGE_KIND_TIME_OUT: ChangeKind.ValueType  # 18
+"""The time of a seat is up; the turn goes on."""
+CHANGE_KIND_STAND_IN: ChangeKind.ValueType  # 19
+"""A bot plays on for a seat."""
+CHANGE_KIND_COME_BACK: ChangeKind.ValueType  # 20
+"""A person is back, and plays on."""
+CHANGE_KIND_VOTE_DROP: ChangeKind.ValueType  # 21
+"""A seat wants another one to leave the game."""
+CHANGE_KIND_PASS_HOST: ChangeKind.ValueType  # 22
+"""The host's duties passed on."""
+CHANGE_KIND_OUTAGE: ChangeKind.ValueType  # 23
+"""The service was away; nobody is charged for that time."""
+CHANGE_KIND_RESEAT: ChangeKind.ValueType  # 24
+"""A seat was moved to another device."""
 Global___ChangeKind: _TypeAlias = ChangeKind  # noqa: Y015
 
 class _TableStatus:
@@ -214,6 +249,34 @@ OCCUPANT_BOT: Occupant.ValueType  # 3
 """A bot of the service's."""
 Global___Occupant: _TypeAlias = Occupant  # noqa: Y015
 
+class _RematchOrder:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RematchOrderEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RematchOrder.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    REMATCH_ORDER_UNSPECIFIED: _RematchOrder.ValueType  # 0
+    """As `REMATCH_ORDER_SAME`."""
+    REMATCH_ORDER_SAME: _RematchOrder.ValueType  # 1
+    """Everybody on the seat that they had."""
+    REMATCH_ORDER_ROTATED: _RematchOrder.ValueType  # 2
+    """Everybody moves up by one; who had the first seat gets the last one."""
+    REMATCH_ORDER_LOSER_FIRST: _RematchOrder.ValueType  # 3
+    """Who came last gets the first seat, and so on; ties in the order of the seats."""
+
+class RematchOrder(_RematchOrder, metaclass=_RematchOrderEnumTypeWrapper):
+    """In which order those of the last table sit at the next one."""
+
+REMATCH_ORDER_UNSPECIFIED: RematchOrder.ValueType  # 0
+"""As `REMATCH_ORDER_SAME`."""
+REMATCH_ORDER_SAME: RematchOrder.ValueType  # 1
+"""Everybody on the seat that they had."""
+REMATCH_ORDER_ROTATED: RematchOrder.ValueType  # 2
+"""Everybody moves up by one; who had the first seat gets the last one."""
+REMATCH_ORDER_LOSER_FIRST: RematchOrder.ValueType  # 3
+"""Who came last gets the first seat, and so on; ties in the order of the seats."""
+Global___RematchOrder: _TypeAlias = RematchOrder  # noqa: Y015
+
 @_typing.final
 class CreateTableRequest(_message.Message):
     """What a table is made with."""
@@ -254,6 +317,11 @@ class CreateTableRequest(_message.Message):
     TAKEBACK_FIELD_NUMBER: _builtins.int
     SEED_FIELD_NUMBER: _builtins.int
     TITLE_FIELD_NUMBER: _builtins.int
+    CLOCK_FIELD_NUMBER: _builtins.int
+    ABSENCE_FIELD_NUMBER: _builtins.int
+    PRIVATE_FIELD_NUMBER: _builtins.int
+    SPECTATOR_DELAY_FIELD_NUMBER: _builtins.int
+    HOST_STAYS_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The id: 3 to 40 of `a-z`, `0-9` and `-`, beginning with a letter or digit.
     Empty: the service chooses one that is hard to guess.
@@ -288,9 +356,31 @@ class CreateTableRequest(_message.Message):
     """
     title: _builtins.str
     """What the table is called, at most 60 characters. Optional."""
+    private: _builtins.bool
+    """Nobody sits down without the join code, or watches without a token that the
+    table knows: guessing the id is of no use. A private table is not listed.
+    """
+    host_stays: _builtins.bool
+    """The host's duties stay with the host's token. Otherwise they pass on to a seat
+    as well when the host has left or is away for longer than the grace.
+    """
     @_builtins.property
     def options(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """Options of the game by name, see `CatalogService.ListGames`."""
+
+    @_builtins.property
+    def clock(self) -> _clock_pb2.ClockSettings:
+        """The clock. Absent: none."""
+
+    @_builtins.property
+    def absence(self) -> _clock_pb2.AbsenceSettings:
+        """What happens to a seat whose player is not there. Absent: the table waits."""
+
+    @_builtins.property
+    def spectator_delay(self) -> _duration_pb2.Duration:
+        """Whoever watches without a seat sees the table as it was so long ago, in every
+        call. The host doesn't. 0 to 1 hour.
+        """
 
     def __init__(
         self,
@@ -309,10 +399,15 @@ class CreateTableRequest(_message.Message):
         takeback: Global___TakebackPolicy.ValueType = ...,
         seed: _builtins.bytes = ...,
         title: _builtins.str = ...,
+        clock: _clock_pb2.ClockSettings | None = ...,
+        absence: _clock_pb2.AbsenceSettings | None = ...,
+        private: _builtins.bool = ...,
+        spectator_delay: _duration_pb2.Duration | None = ...,
+        host_stays: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["absence", b"absence", "clock", b"clock", "spectator_delay", b"spectator_delay"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["component_set", b"component_set", "game", b"game", "host_token_sha256", b"host_token_sha256", "if_absent", b"if_absent", "options", b"options", "request_id", b"request_id", "seats", b"seats", "seed", b"seed", "start_when_full", b"start_when_full", "table_id", b"table_id", "takeback", b"takeback", "title", b"title", "unlisted", b"unlisted", "watch_token_sha256", b"watch_token_sha256"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["absence", b"absence", "clock", b"clock", "component_set", b"component_set", "game", b"game", "host_stays", b"host_stays", "host_token_sha256", b"host_token_sha256", "if_absent", b"if_absent", "options", b"options", "private", b"private", "request_id", b"request_id", "seats", b"seats", "seed", b"seed", "spectator_delay", b"spectator_delay", "start_when_full", b"start_when_full", "table_id", b"table_id", "takeback", b"takeback", "title", b"title", "unlisted", b"unlisted", "watch_token_sha256", b"watch_token_sha256"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -389,18 +484,30 @@ class GetTableResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TABLE_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
+    PRESENCE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def table(self) -> Global___TableView:
         """The table as the caller sees it."""
+
+    @_builtins.property
+    def time(self) -> _timestamp_pb2.Timestamp:
+        """The service's time, to show clocks by."""
+
+    @_builtins.property
+    def presence(self) -> _company_pb2.Presence:
+        """Who is there."""
 
     def __init__(
         self,
         *,
         table: Global___TableView | None = ...,
+        time: _timestamp_pb2.Timestamp | None = ...,
+        presence: _company_pb2.Presence | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["presence", b"presence", "table", b"table", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["presence", b"presence", "table", b"table", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -518,6 +625,7 @@ class TakeSeatRequest(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     TOKEN_SHA256_FIELD_NUMBER: _builtins.int
     CONFIRMATION_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table's id."""
     request_id: _builtins.str
@@ -532,6 +640,10 @@ class TakeSeatRequest(_message.Message):
     """
     confirmation: Global___Confirmation.ValueType
     """Who confirms the seat's turns."""
+    code: _builtins.str
+    """A join code of the table, needed where it is private; or a seat code, with which a
+    seat that is taken moves to this token: the one before loses it. UNKNOWN_CODE.
+    """
     def __init__(
         self,
         *,
@@ -541,10 +653,11 @@ class TakeSeatRequest(_message.Message):
         name: _builtins.str = ...,
         token_sha256: _builtins.bytes = ...,
         confirmation: Global___Confirmation.ValueType = ...,
+        code: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confirmation", b"confirmation", "name", b"name", "request_id", b"request_id", "seat", b"seat", "table_id", b"table_id", "token_sha256", b"token_sha256"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "confirmation", b"confirmation", "name", b"name", "request_id", b"request_id", "seat", b"seat", "table_id", b"table_id", "token_sha256", b"token_sha256"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1087,6 +1200,9 @@ class WatchTableResponse(_message.Message):
     HEARTBEAT_FIELD_NUMBER: _builtins.int
     COMPACTED_FIELD_NUMBER: _builtins.int
     STALE_FIELD_NUMBER: _builtins.int
+    PRESENCE_FIELD_NUMBER: _builtins.int
+    CHAT_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> Global___Snapshot:
         """The whole table. Forget what was known before."""
@@ -1109,6 +1225,18 @@ class WatchTableResponse(_message.Message):
         heartbeat, change or snapshot ends it.
         """
 
+    @_builtins.property
+    def presence(self) -> _company_pb2.Presence:
+        """Who is there: after the first event, and when it changes."""
+
+    @_builtins.property
+    def chat(self) -> _company_pb2.ChatLine:
+        """Something was said. What was said before the watch is for `ListChat`."""
+
+    @_builtins.property
+    def time(self) -> _timestamp_pb2.Timestamp:
+        """The service's time when it sent this, to show clocks by."""
+
     def __init__(
         self,
         *,
@@ -1117,12 +1245,15 @@ class WatchTableResponse(_message.Message):
         heartbeat: Global___Heartbeat | None = ...,
         compacted: Global___Compacted | None = ...,
         stale: Global___Stale | None = ...,
+        presence: _company_pb2.Presence | None = ...,
+        chat: _company_pb2.ChatLine | None = ...,
+        time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "compacted", b"compacted", "event", b"event", "heartbeat", b"heartbeat", "snapshot", b"snapshot", "stale", b"stale"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "chat", b"chat", "compacted", b"compacted", "event", b"event", "heartbeat", b"heartbeat", "presence", b"presence", "snapshot", b"snapshot", "stale", b"stale", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "compacted", b"compacted", "event", b"event", "heartbeat", b"heartbeat", "snapshot", b"snapshot", "stale", b"stale"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "chat", b"chat", "compacted", b"compacted", "event", b"event", "heartbeat", b"heartbeat", "presence", b"presence", "snapshot", b"snapshot", "stale", b"stale", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["snapshot", "change", "heartbeat", "compacted", "stale"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["snapshot", "change", "heartbeat", "compacted", "stale", "presence", "chat"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -1335,6 +1466,7 @@ class LogEntry(_message.Message):
     ACTIONS_FIELD_NUMBER: _builtins.int
     TEXTS_FIELD_NUMBER: _builtins.int
     LINES_FIELD_NUMBER: _builtins.int
+    CLOCKS_FIELD_NUMBER: _builtins.int
     revision: _builtins.int
     """The revision that the change made."""
     change_id: _builtins.str
@@ -1363,6 +1495,10 @@ class LogEntry(_message.Message):
     def lines(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What happened, in readable lines, with what only the caller may know."""
 
+    @_builtins.property
+    def clocks(self) -> _containers.RepeatedCompositeFieldContainer[_clock_pb2.ClockEntry]:
+        """The clocks that were changed by it."""
+
     def __init__(
         self,
         *,
@@ -1375,10 +1511,11 @@ class LogEntry(_message.Message):
         actions: _abc.Iterable[_actions_pb2.Action] | None = ...,
         texts: _abc.Iterable[_builtins.str] | None = ...,
         lines: _abc.Iterable[_builtins.str] | None = ...,
+        clocks: _abc.Iterable[_clock_pb2.ClockEntry] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actions", b"actions", "change_id", b"change_id", "kind", b"kind", "lines", b"lines", "revision", b"revision", "seat", b"seat", "texts", b"texts", "time", b"time", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actions", b"actions", "change_id", b"change_id", "clocks", b"clocks", "kind", b"kind", "lines", b"lines", "revision", b"revision", "seat", b"seat", "texts", b"texts", "time", b"time", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1438,6 +1575,15 @@ class TableView(_message.Message):
     UPDATE_TIME_FIELD_NUMBER: _builtins.int
     PANELS_FIELD_NUMBER: _builtins.int
     NEXT_TABLE_ID_FIELD_NUMBER: _builtins.int
+    CLOCK_FIELD_NUMBER: _builtins.int
+    ABSENCE_FIELD_NUMBER: _builtins.int
+    PRIVATE_FIELD_NUMBER: _builtins.int
+    SPECTATOR_DELAY_FIELD_NUMBER: _builtins.int
+    HOST_SEAT_FIELD_NUMBER: _builtins.int
+    DROP_VOTES_FIELD_NUMBER: _builtins.int
+    PAUSED_TIME_FIELD_NUMBER: _builtins.int
+    BETWEEN_TIME_FIELD_NUMBER: _builtins.int
+    STANDING_SINCE_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table's id."""
     title: _builtins.str
@@ -1475,6 +1621,10 @@ class TableView(_message.Message):
     """The id of the next table of the same people, once somebody has asked for a
     rematch.
     """
+    private: _builtins.bool
+    """Nobody sits down without a join code."""
+    host_seat: _builtins.int
+    """The seat to which the host's duties have passed, from 1; 0: none."""
     @_builtins.property
     def options(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """The options of the game, all of them."""
@@ -1523,6 +1673,34 @@ class TableView(_message.Message):
     def panels(self) -> _containers.RepeatedCompositeFieldContainer[Global___PanelView]:
         """The panels on the table."""
 
+    @_builtins.property
+    def clock(self) -> _clock_pb2.ClockSettings:
+        """The clock; absent where there is none."""
+
+    @_builtins.property
+    def absence(self) -> _clock_pb2.AbsenceSettings:
+        """What happens to a seat whose player is not there."""
+
+    @_builtins.property
+    def spectator_delay(self) -> _duration_pb2.Duration:
+        """How old what spectators see is."""
+
+    @_builtins.property
+    def drop_votes(self) -> _containers.RepeatedCompositeFieldContainer[Global___DropVote]:
+        """Which seats want which to leave the game."""
+
+    @_builtins.property
+    def paused_time(self) -> _duration_pb2.Duration:
+        """How long the table was paused in all, without a pause that still goes on."""
+
+    @_builtins.property
+    def between_time(self) -> _duration_pb2.Duration:
+        """How long it was between rounds in all, without the time that runs now."""
+
+    @_builtins.property
+    def standing_since(self) -> _timestamp_pb2.Timestamp:
+        """Since when it is paused or between rounds. Absent if it is neither."""
+
     def __init__(
         self,
         *,
@@ -1554,14 +1732,57 @@ class TableView(_message.Message):
         update_time: _timestamp_pb2.Timestamp | None = ...,
         panels: _abc.Iterable[Global___PanelView] | None = ...,
         next_table_id: _builtins.str = ...,
+        clock: _clock_pb2.ClockSettings | None = ...,
+        absence: _clock_pb2.AbsenceSettings | None = ...,
+        private: _builtins.bool = ...,
+        spectator_delay: _duration_pb2.Duration | None = ...,
+        host_seat: _builtins.int = ...,
+        drop_votes: _abc.Iterable[Global___DropVote] | None = ...,
+        paused_time: _duration_pb2.Duration | None = ...,
+        between_time: _duration_pb2.Duration | None = ...,
+        standing_since: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["component_set", b"component_set", "create_time", b"create_time", "game_view", b"game_view", "outcome", b"outcome", "update_time", b"update_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["absence", b"absence", "between_time", b"between_time", "clock", b"clock", "component_set", b"component_set", "create_time", b"create_time", "game_view", b"game_view", "outcome", b"outcome", "paused_time", b"paused_time", "spectator_delay", b"spectator_delay", "standing_since", b"standing_since", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["change_id", b"change_id", "choices", b"choices", "component_set", b"component_set", "create_time", b"create_time", "game", b"game", "game_view", b"game_view", "log_hash", b"log_hash", "next_table_id", b"next_table_id", "open_seed", b"open_seed", "options", b"options", "outcome", b"outcome", "panels", b"panels", "paused", b"paused", "prompts", b"prompts", "revision", b"revision", "rules_version", b"rules_version", "seats", b"seats", "seed", b"seed", "seed_hash", b"seed_hash", "staged", b"staged", "status", b"status", "table_id", b"table_id", "takeback", b"takeback", "takeback_asked", b"takeback_asked", "title", b"title", "turns", b"turns", "update_time", b"update_time", "viewer", b"viewer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["absence", b"absence", "between_time", b"between_time", "change_id", b"change_id", "choices", b"choices", "clock", b"clock", "component_set", b"component_set", "create_time", b"create_time", "drop_votes", b"drop_votes", "game", b"game", "game_view", b"game_view", "host_seat", b"host_seat", "log_hash", b"log_hash", "next_table_id", b"next_table_id", "open_seed", b"open_seed", "options", b"options", "outcome", b"outcome", "panels", b"panels", "paused", b"paused", "paused_time", b"paused_time", "private", b"private", "prompts", b"prompts", "revision", b"revision", "rules_version", b"rules_version", "seats", b"seats", "seed", b"seed", "seed_hash", b"seed_hash", "spectator_delay", b"spectator_delay", "staged", b"staged", "standing_since", b"standing_since", "status", b"status", "table_id", b"table_id", "takeback", b"takeback", "takeback_asked", b"takeback_asked", "title", b"title", "turns", b"turns", "update_time", b"update_time", "viewer", b"viewer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TableView: _TypeAlias = TableView  # noqa: Y015
+
+@_typing.final
+class DropVote(_message.Message):
+    """Who wants a seat to leave the game."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_FIELD_NUMBER: _builtins.int
+    VOTERS_FIELD_NUMBER: _builtins.int
+    WAITING_FOR_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """The seat that shall leave, from 1."""
+    @_builtins.property
+    def voters(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The seats that want it."""
+
+    @_builtins.property
+    def waiting_for(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Those who still have to."""
+
+    def __init__(
+        self,
+        *,
+        seat: _builtins.int = ...,
+        voters: _abc.Iterable[_builtins.int] | None = ...,
+        waiting_for: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat", "voters", b"voters", "waiting_for", b"waiting_for"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DropVote: _TypeAlias = DropVote  # noqa: Y015
 
 @_typing.final
 class PanelView(_message.Message):
@@ -1644,6 +1865,8 @@ class SeatView(_message.Message):
     CONFIRMATION_FIELD_NUMBER: _builtins.int
     FROM_PANEL_FIELD_NUMBER: _builtins.int
     BOT_WAITS_FIELD_NUMBER: _builtins.int
+    STAND_IN_FIELD_NUMBER: _builtins.int
+    CLOCK_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     """Its number, from 1."""
     color: _builtins.str
@@ -1667,6 +1890,12 @@ class SeatView(_message.Message):
     """The bot that sits there has nothing to stage in the turn that it is asked for:
     only its button is waited for.
     """
+    stand_in: _builtins.str
+    """The bot that plays on for the person who sits there; empty: none does."""
+    @_builtins.property
+    def clock(self) -> _clock_pb2.SeatClock:
+        """The seat's clock. Absent where the table has none, or before the start."""
+
     def __init__(
         self,
         *,
@@ -1679,10 +1908,12 @@ class SeatView(_message.Message):
         confirmation: Global___Confirmation.ValueType = ...,
         from_panel: _builtins.bool = ...,
         bot_waits: _builtins.bool = ...,
+        stand_in: _builtins.str = ...,
+        clock: _clock_pb2.SeatClock | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["clock", b"clock"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "bot_waits", b"bot_waits", "color", b"color", "confirmation", b"confirmation", "dropped", b"dropped", "from_panel", b"from_panel", "name", b"name", "occupant", b"occupant", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "bot_waits", b"bot_waits", "clock", b"clock", "color", b"color", "confirmation", b"confirmation", "dropped", b"dropped", "from_panel", b"from_panel", "name", b"name", "occupant", b"occupant", "seat", b"seat", "stand_in", b"stand_in"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2134,19 +2365,23 @@ class RematchRequest(_message.Message):
 
     TABLE_ID_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
+    ORDER_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table's id."""
     request_id: _builtins.str
     """See "Repeating a call"."""
+    order: Global___RematchOrder.ValueType
+    """Who sits where. Buttons of panels go with their people. Whoever asks first decides."""
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         request_id: _builtins.str = ...,
+        order: Global___RematchOrder.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["order", b"order", "request_id", b"request_id", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2177,3 +2412,307 @@ class RematchResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RematchResponse: _TypeAlias = RematchResponse  # noqa: Y015
+
+@_typing.final
+class AddTimeRequest(_message.Message):
+    """More time."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table's id."""
+    request_id: _builtins.str
+    """See "Repeating a call"."""
+    seat: _builtins.int
+    """Which seat gets it, from 1. 0: all in the game."""
+    @_builtins.property
+    def time(self) -> _duration_pb2.Duration:
+        """How much: 1 second to 7 days."""
+
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        seat: _builtins.int = ...,
+        time: _duration_pb2.Duration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "seat", b"seat", "table_id", b"table_id", "time", b"time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AddTimeRequest: _TypeAlias = AddTimeRequest  # noqa: Y015
+
+@_typing.final
+class AddTimeResponse(_message.Message):
+    """What became of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    revision: _builtins.int
+    """The revision of the change."""
+    replayed: _builtins.bool
+    """The answer was given before, to the same request id."""
+    def __init__(
+        self,
+        *,
+        revision: _builtins.int = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["replayed", b"replayed", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AddTimeResponse: _TypeAlias = AddTimeResponse  # noqa: Y015
+
+@_typing.final
+class StandInRequest(_message.Message):
+    """Somebody who lets a bot play on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    BOT_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table's id."""
+    request_id: _builtins.str
+    """See "Repeating a call"."""
+    seat: _builtins.int
+    """Which seat, from 1. 0: the only one that the token holds."""
+    bot: _builtins.str
+    """The bot's name, one of `GameInfo.bots`. Empty: the one that the service takes."""
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        seat: _builtins.int = ...,
+        bot: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "request_id", b"request_id", "seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StandInRequest: _TypeAlias = StandInRequest  # noqa: Y015
+
+@_typing.final
+class StandInResponse(_message.Message):
+    """What became of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    revision: _builtins.int
+    """The revision of the change, or the current one if it was so already."""
+    replayed: _builtins.bool
+    """The answer was given before, to the same request id."""
+    def __init__(
+        self,
+        *,
+        revision: _builtins.int = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["replayed", b"replayed", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StandInResponse: _TypeAlias = StandInResponse  # noqa: Y015
+
+@_typing.final
+class ComeBackRequest(_message.Message):
+    """Somebody who is back."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table's id."""
+    request_id: _builtins.str
+    """See "Repeating a call"."""
+    seat: _builtins.int
+    """Which seat, from 1. 0: the only one that the token holds."""
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        seat: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ComeBackRequest: _TypeAlias = ComeBackRequest  # noqa: Y015
+
+@_typing.final
+class ComeBackResponse(_message.Message):
+    """What became of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    revision: _builtins.int
+    """The revision of the change, or the current one if it was so already."""
+    replayed: _builtins.bool
+    """The answer was given before, to the same request id."""
+    def __init__(
+        self,
+        *,
+        revision: _builtins.int = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["replayed", b"replayed", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ComeBackResponse: _TypeAlias = ComeBackResponse  # noqa: Y015
+
+@_typing.final
+class VoteDropRequest(_message.Message):
+    """A seat that shall leave."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    TARGET_FIELD_NUMBER: _builtins.int
+    WITHDRAW_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table's id."""
+    request_id: _builtins.str
+    """See "Repeating a call"."""
+    seat: _builtins.int
+    """Which of the token's seats wants it, from 1. 0: the only one."""
+    target: _builtins.int
+    """The seat that shall leave, from 1."""
+    withdraw: _builtins.bool
+    """Take the wish back."""
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        seat: _builtins.int = ...,
+        target: _builtins.int = ...,
+        withdraw: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "seat", b"seat", "table_id", b"table_id", "target", b"target", "withdraw", b"withdraw"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VoteDropRequest: _TypeAlias = VoteDropRequest  # noqa: Y015
+
+@_typing.final
+class VoteDropResponse(_message.Message):
+    """What became of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    WAITING_FOR_FIELD_NUMBER: _builtins.int
+    revision: _builtins.int
+    """The revision of the change, or the current one if it was so already."""
+    replayed: _builtins.bool
+    """The answer was given before, to the same request id."""
+    @_builtins.property
+    def waiting_for(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The seats that still have to want it; empty when the seat has left the game."""
+
+    def __init__(
+        self,
+        *,
+        revision: _builtins.int = ...,
+        replayed: _builtins.bool = ...,
+        waiting_for: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["replayed", b"replayed", "revision", b"revision", "waiting_for", b"waiting_for"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VoteDropResponse: _TypeAlias = VoteDropResponse  # noqa: Y015
+
+@_typing.final
+class PassHostRequest(_message.Message):
+    """Who shall be host."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    table_id: _builtins.str
+    """The table's id."""
+    request_id: _builtins.str
+    """See "Repeating a call"."""
+    seat: _builtins.int
+    """The seat, from 1, on which a person sits."""
+    def __init__(
+        self,
+        *,
+        table_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        seat: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "seat", b"seat", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PassHostRequest: _TypeAlias = PassHostRequest  # noqa: Y015
+
+@_typing.final
+class PassHostResponse(_message.Message):
+    """What became of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    revision: _builtins.int
+    """The revision of the change, or the current one if it was so already."""
+    replayed: _builtins.bool
+    """The answer was given before, to the same request id."""
+    def __init__(
+        self,
+        *,
+        revision: _builtins.int = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["replayed", b"replayed", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PassHostResponse: _TypeAlias = PassHostResponse  # noqa: Y015

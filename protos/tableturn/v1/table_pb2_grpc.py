@@ -164,6 +164,31 @@ class TableServiceStub(object):
                 request_serializer=tableturn_dot_v1_dot_table__pb2.RematchRequest.SerializeToString,
                 response_deserializer=tableturn_dot_v1_dot_table__pb2.RematchResponse.FromString,
                 _registered_method=True)
+        self.AddTime = channel.unary_unary(
+                '/tableturn.v1.TableService/AddTime',
+                request_serializer=tableturn_dot_v1_dot_table__pb2.AddTimeRequest.SerializeToString,
+                response_deserializer=tableturn_dot_v1_dot_table__pb2.AddTimeResponse.FromString,
+                _registered_method=True)
+        self.StandIn = channel.unary_unary(
+                '/tableturn.v1.TableService/StandIn',
+                request_serializer=tableturn_dot_v1_dot_table__pb2.StandInRequest.SerializeToString,
+                response_deserializer=tableturn_dot_v1_dot_table__pb2.StandInResponse.FromString,
+                _registered_method=True)
+        self.ComeBack = channel.unary_unary(
+                '/tableturn.v1.TableService/ComeBack',
+                request_serializer=tableturn_dot_v1_dot_table__pb2.ComeBackRequest.SerializeToString,
+                response_deserializer=tableturn_dot_v1_dot_table__pb2.ComeBackResponse.FromString,
+                _registered_method=True)
+        self.VoteDrop = channel.unary_unary(
+                '/tableturn.v1.TableService/VoteDrop',
+                request_serializer=tableturn_dot_v1_dot_table__pb2.VoteDropRequest.SerializeToString,
+                response_deserializer=tableturn_dot_v1_dot_table__pb2.VoteDropResponse.FromString,
+                _registered_method=True)
+        self.PassHost = channel.unary_unary(
+                '/tableturn.v1.TableService/PassHost',
+                request_serializer=tableturn_dot_v1_dot_table__pb2.PassHostRequest.SerializeToString,
+                response_deserializer=tableturn_dot_v1_dot_table__pb2.PassHostResponse.FromString,
+                _registered_method=True)
 
 
 class TableServiceServicer(object):
@@ -372,6 +397,48 @@ class TableServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AddTime(self, request, context):
+        """Gives a seat, or all, more time. Needs the host's token, or that of another seat
+        in the game: nobody gives time to themselves. NO_CLOCK, NOT_STARTED, GAME_OVER.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StandIn(self, request, context):
+        """Lets a bot play on for a person until the person comes back. Needs the seat's
+        token or the host's. UNKNOWN_NAME, NOT_STARTED, GAME_OVER.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ComeBack(self, request, context):
+        """The person plays on from the next decision. Needs the seat's token. Staging or
+        confirming something does the same. NOT_STARTED, GAME_OVER.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def VoteDrop(self, request, context):
+        """A seat wants another one to leave the game for good (DR-4), which happens as soon
+        as all others who are there want it. Where only one other person is in the game,
+        the seat must be away or out of time: NOT_ALLOWED otherwise. Needs a seat's
+        token. NOT_STARTED, GAME_OVER.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PassHost(self, request, context):
+        """Hands the host's duties to a seat: whoever holds it may do what the host may, and
+        the host's own token may no more. Needs the host's token.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_TableServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -479,6 +546,31 @@ def add_TableServiceServicer_to_server(servicer, server):
                     servicer.Rematch,
                     request_deserializer=tableturn_dot_v1_dot_table__pb2.RematchRequest.FromString,
                     response_serializer=tableturn_dot_v1_dot_table__pb2.RematchResponse.SerializeToString,
+            ),
+            'AddTime': grpc.unary_unary_rpc_method_handler(
+                    servicer.AddTime,
+                    request_deserializer=tableturn_dot_v1_dot_table__pb2.AddTimeRequest.FromString,
+                    response_serializer=tableturn_dot_v1_dot_table__pb2.AddTimeResponse.SerializeToString,
+            ),
+            'StandIn': grpc.unary_unary_rpc_method_handler(
+                    servicer.StandIn,
+                    request_deserializer=tableturn_dot_v1_dot_table__pb2.StandInRequest.FromString,
+                    response_serializer=tableturn_dot_v1_dot_table__pb2.StandInResponse.SerializeToString,
+            ),
+            'ComeBack': grpc.unary_unary_rpc_method_handler(
+                    servicer.ComeBack,
+                    request_deserializer=tableturn_dot_v1_dot_table__pb2.ComeBackRequest.FromString,
+                    response_serializer=tableturn_dot_v1_dot_table__pb2.ComeBackResponse.SerializeToString,
+            ),
+            'VoteDrop': grpc.unary_unary_rpc_method_handler(
+                    servicer.VoteDrop,
+                    request_deserializer=tableturn_dot_v1_dot_table__pb2.VoteDropRequest.FromString,
+                    response_serializer=tableturn_dot_v1_dot_table__pb2.VoteDropResponse.SerializeToString,
+            ),
+            'PassHost': grpc.unary_unary_rpc_method_handler(
+                    servicer.PassHost,
+                    request_deserializer=tableturn_dot_v1_dot_table__pb2.PassHostRequest.FromString,
+                    response_serializer=tableturn_dot_v1_dot_table__pb2.PassHostResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -1073,6 +1165,141 @@ class TableService(object):
             '/tableturn.v1.TableService/Rematch',
             tableturn_dot_v1_dot_table__pb2.RematchRequest.SerializeToString,
             tableturn_dot_v1_dot_table__pb2.RematchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AddTime(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tableturn.v1.TableService/AddTime',
+            tableturn_dot_v1_dot_table__pb2.AddTimeRequest.SerializeToString,
+            tableturn_dot_v1_dot_table__pb2.AddTimeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StandIn(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tableturn.v1.TableService/StandIn',
+            tableturn_dot_v1_dot_table__pb2.StandInRequest.SerializeToString,
+            tableturn_dot_v1_dot_table__pb2.StandInResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ComeBack(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tableturn.v1.TableService/ComeBack',
+            tableturn_dot_v1_dot_table__pb2.ComeBackRequest.SerializeToString,
+            tableturn_dot_v1_dot_table__pb2.ComeBackResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def VoteDrop(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tableturn.v1.TableService/VoteDrop',
+            tableturn_dot_v1_dot_table__pb2.VoteDropRequest.SerializeToString,
+            tableturn_dot_v1_dot_table__pb2.VoteDropResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PassHost(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tableturn.v1.TableService/PassHost',
+            tableturn_dot_v1_dot_table__pb2.PassHostRequest.SerializeToString,
+            tableturn_dot_v1_dot_table__pb2.PassHostResponse.FromString,
             options,
             channel_credentials,
             insecure,

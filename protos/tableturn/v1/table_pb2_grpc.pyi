@@ -146,6 +146,28 @@ class TableServiceStub:
     if no seat is free. Needs a seat's token, the host's or a panel's. Asked
     again, by anybody, it answers with the same table. GAME_RUNNING before the end.
     """
+    AddTime: _grpc.UnaryUnaryMultiCallable[_table_pb2.AddTimeRequest, _table_pb2.AddTimeResponse]
+    """Gives a seat, or all, more time. Needs the host's token, or that of another seat
+    in the game: nobody gives time to themselves. NO_CLOCK, NOT_STARTED, GAME_OVER.
+    """
+    StandIn: _grpc.UnaryUnaryMultiCallable[_table_pb2.StandInRequest, _table_pb2.StandInResponse]
+    """Lets a bot play on for a person until the person comes back. Needs the seat's
+    token or the host's. UNKNOWN_NAME, NOT_STARTED, GAME_OVER.
+    """
+    ComeBack: _grpc.UnaryUnaryMultiCallable[_table_pb2.ComeBackRequest, _table_pb2.ComeBackResponse]
+    """The person plays on from the next decision. Needs the seat's token. Staging or
+    confirming something does the same. NOT_STARTED, GAME_OVER.
+    """
+    VoteDrop: _grpc.UnaryUnaryMultiCallable[_table_pb2.VoteDropRequest, _table_pb2.VoteDropResponse]
+    """A seat wants another one to leave the game for good (DR-4), which happens as soon
+    as all others who are there want it. Where only one other person is in the game,
+    the seat must be away or out of time: NOT_ALLOWED otherwise. Needs a seat's
+    token. NOT_STARTED, GAME_OVER.
+    """
+    PassHost: _grpc.UnaryUnaryMultiCallable[_table_pb2.PassHostRequest, _table_pb2.PassHostResponse]
+    """Hands the host's duties to a seat: whoever holds it may do what the host may, and
+    the host's own token may no more. Needs the host's token.
+    """
 
 @_typing.type_check_only
 class TableServiceAsyncStub(TableServiceStub):
@@ -264,6 +286,28 @@ class TableServiceAsyncStub(TableServiceStub):
     again; a seat that was left, and not taken since, is free. It starts at once
     if no seat is free. Needs a seat's token, the host's or a panel's. Asked
     again, by anybody, it answers with the same table. GAME_RUNNING before the end.
+    """
+    AddTime: _aio.UnaryUnaryMultiCallable[_table_pb2.AddTimeRequest, _table_pb2.AddTimeResponse]  # type: ignore[assignment]
+    """Gives a seat, or all, more time. Needs the host's token, or that of another seat
+    in the game: nobody gives time to themselves. NO_CLOCK, NOT_STARTED, GAME_OVER.
+    """
+    StandIn: _aio.UnaryUnaryMultiCallable[_table_pb2.StandInRequest, _table_pb2.StandInResponse]  # type: ignore[assignment]
+    """Lets a bot play on for a person until the person comes back. Needs the seat's
+    token or the host's. UNKNOWN_NAME, NOT_STARTED, GAME_OVER.
+    """
+    ComeBack: _aio.UnaryUnaryMultiCallable[_table_pb2.ComeBackRequest, _table_pb2.ComeBackResponse]  # type: ignore[assignment]
+    """The person plays on from the next decision. Needs the seat's token. Staging or
+    confirming something does the same. NOT_STARTED, GAME_OVER.
+    """
+    VoteDrop: _aio.UnaryUnaryMultiCallable[_table_pb2.VoteDropRequest, _table_pb2.VoteDropResponse]  # type: ignore[assignment]
+    """A seat wants another one to leave the game for good (DR-4), which happens as soon
+    as all others who are there want it. Where only one other person is in the game,
+    the seat must be away or out of time: NOT_ALLOWED otherwise. Needs a seat's
+    token. NOT_STARTED, GAME_OVER.
+    """
+    PassHost: _aio.UnaryUnaryMultiCallable[_table_pb2.PassHostRequest, _table_pb2.PassHostResponse]  # type: ignore[assignment]
+    """Hands the host's duties to a seat: whoever holds it may do what the host may, and
+    the host's own token may no more. Needs the host's token.
     """
 
 class TableServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -506,6 +550,58 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         again; a seat that was left, and not taken since, is free. It starts at once
         if no seat is free. Needs a seat's token, the host's or a panel's. Asked
         again, by anybody, it answers with the same table. GAME_RUNNING before the end.
+        """
+
+    @_abc_1.abstractmethod
+    def AddTime(
+        self,
+        request: _table_pb2.AddTimeRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_table_pb2.AddTimeResponse, _abc.Awaitable[_table_pb2.AddTimeResponse]]:
+        """Gives a seat, or all, more time. Needs the host's token, or that of another seat
+        in the game: nobody gives time to themselves. NO_CLOCK, NOT_STARTED, GAME_OVER.
+        """
+
+    @_abc_1.abstractmethod
+    def StandIn(
+        self,
+        request: _table_pb2.StandInRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_table_pb2.StandInResponse, _abc.Awaitable[_table_pb2.StandInResponse]]:
+        """Lets a bot play on for a person until the person comes back. Needs the seat's
+        token or the host's. UNKNOWN_NAME, NOT_STARTED, GAME_OVER.
+        """
+
+    @_abc_1.abstractmethod
+    def ComeBack(
+        self,
+        request: _table_pb2.ComeBackRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_table_pb2.ComeBackResponse, _abc.Awaitable[_table_pb2.ComeBackResponse]]:
+        """The person plays on from the next decision. Needs the seat's token. Staging or
+        confirming something does the same. NOT_STARTED, GAME_OVER.
+        """
+
+    @_abc_1.abstractmethod
+    def VoteDrop(
+        self,
+        request: _table_pb2.VoteDropRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_table_pb2.VoteDropResponse, _abc.Awaitable[_table_pb2.VoteDropResponse]]:
+        """A seat wants another one to leave the game for good (DR-4), which happens as soon
+        as all others who are there want it. Where only one other person is in the game,
+        the seat must be away or out of time: NOT_ALLOWED otherwise. Needs a seat's
+        token. NOT_STARTED, GAME_OVER.
+        """
+
+    @_abc_1.abstractmethod
+    def PassHost(
+        self,
+        request: _table_pb2.PassHostRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_table_pb2.PassHostResponse, _abc.Awaitable[_table_pb2.PassHostResponse]]:
+        """Hands the host's duties to a seat: whoever holds it may do what the host may, and
+        the host's own token may no more. Needs the host's token.
         """
 
 def add_TableServiceServicer_to_server(servicer: TableServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
