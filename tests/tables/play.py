@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -22,7 +22,7 @@ import pytest
 
 from tableturn import notation
 from tableturn_server.rules.actions import Action, BonusKind
-from tableturn_server.rules.choices import _CLASSES, pick
+from tableturn_server.rules.choices import _CLASSES, Choice, pick
 from tableturn_server.rules.mechanics.cubes import Color, Cubes
 from tableturn_server.tables import authority, commands, views
 from tableturn_server.tables.authority import Change, decide, staged_position
@@ -39,6 +39,8 @@ from tableturn_server.tables.log import LogEntry
 from tableturn_server.tables.making import Wish, make
 from tableturn_server.tables.refusals import Refused
 from tableturn_server.tables.state import (
+    Absence,
+    Clock,
     Confirmation,
     Panel,
     Status,
@@ -60,6 +62,7 @@ ADMIN = By(digest("the admin's token"), admin=True)
 STRANGER = By(digest("a token of nobody here"))
 NOBODY = By()
 BOTS = By(bots=True)
+SERVICE = By(service=True)
 UID = 7
 
 
@@ -99,10 +102,11 @@ class TableOfTest:
     snapshots: dict[int, Table] = field(default_factory=dict)
     clock: int = 1_000_000
     most_replayed: int = 0
+    tick: int = 1000
 
     def does(self, command: commands.AnyCommand) -> Change | None:
         """Decide a command, and keep what comes of it."""
-        self.clock += 1000
+        self.clock += self.tick
         before = self.table
         history = self.history() if authority.needs_history(self.table, command) else None
         change = decide(self.table, command, self.clock, history)
@@ -184,6 +188,26 @@ class TableOfTest:
         assert change is not None
         return BotOfTest(self, change.seat)
 
+    def host_passes_to(self, seat: int) -> None:
+        assert self.does(commands.PassHost(by=HOST, seat=seat))
+
+    def says_away(
+        self, seat: int, *, bot: str = "greedy", away_for: int = 120_000, since: int | None = None
+    ) -> Change | None:
+        """A seat's player goes away, and for so long; or was heard last at `since`, it is said."""
+        if since is None:
+            since = self.clock
+            self.clock += away_for - self.tick
+        return self.does(commands.GoAway(by=SERVICE, seat=seat, since=since, bot=bot))
+
+    def hears(self, seat: int) -> Change | None:
+        """The service hears a device of a seat again."""
+        return self.does(commands.ComeBack(by=SERVICE, seat=seat))
+
+    def bot_of(self, seat: int) -> BotOfTest:
+        """The bot that sits on a seat, or stands in there."""
+        return BotOfTest(self, seat)
+
     def host_puts_panel(
         self, uid: int = UID, *, seats: tuple[int, ...], token: str = ""
     ) -> PanelOfTest:
@@ -255,6 +279,10 @@ class Person:
         assert change is not None
         return change.table.revision
 
+    def acts_by_chance(self, choice: Choice, chance: random.Random) -> int:
+        """Stage one of the actions that a choice allows."""
+        return self._acts((pick(choice, chance.randrange),), False)
+
     def confirms(self, at: int | None = None) -> int:
         return self._acts((), True, at)
 
@@ -270,6 +298,30 @@ class Person:
 
     def concedes(self) -> None:
         assert self.at.does(commands.Concede(by=self.by))
+
+    def lets_bot_play(self, bot: str = "greedy") -> Change | None:
+        return self.at.does(commands.StandIn(by=self.by, bot=bot))
+
+    def comes_back(self) -> Change | None:
+        return self.at.does(commands.ComeBack(by=self.by))
+
+    def votes(
+        self, target: int, *, withdraw: bool = False, away: Iterable[int] = ()
+    ) -> tuple[int, ...] | None:
+        """Want a seat to leave; the seats that still must want it, None if nothing changes."""
+        change = self.at.does(
+            commands.VoteDrop(by=self.by, target=target, withdraw=withdraw, away=frozenset(away))
+        )
+        return None if change is None else change.waiting_for
+
+    def moves_to(self, token: str) -> Change | None:
+        """Move the seat to another device, with a code that was made now."""
+        seat = self.seat
+        return self.at.does(
+            commands.Reseat(
+                by=SERVICE, seat=seat, token=digest(token), since=self.at.table.seat(seat).since
+            )
+        )
 
     def pauses(self) -> None:
         assert self.at.does(commands.Pause(by=self.by))
@@ -291,7 +343,7 @@ class Person:
             if prompt.can_confirm and (not choices or chance.random() < 0.4):
                 self.confirms()
                 return
-            self._acts((pick(chance.choice(choices), chance.randrange),), False)
+            self.acts_by_chance(chance.choice(choices), chance)
         raise AssertionError("no confirmation is reached")
 
 
@@ -414,6 +466,10 @@ def a_table(
     start_when_full: bool = True,
     watch: bytes = b"",
     taken: bool = True,
+    clock: Clock | None = None,
+    absence: Absence | None = None,
+    private: bool = False,
+    host_stays: bool = False,
     **options: str,
 ) -> TableOfTest:
     """A table with everybody on their seats, and the game started."""
@@ -429,12 +485,21 @@ def a_table(
         start_when_full=start_when_full,
         takeback=takeback,
         seed=seed if open_seed else b"",
+        clock=clock or Clock(),
+        absence=absence or Absence(),
+        private=private,
+        host_stays=host_stays,
     )
     table, entry, _ = make(wish, drawn_seed=seed, now=1_000_000)
     made = TableOfTest(table, [entry])
     if taken:
         for name in NAMES[:seats]:
-            Person(made, name).takes_seat()
+            change = made.does(
+                commands.TakeSeat(
+                    by=HOST, name=name, token=digest(f"the token of {name}"), invited=private
+                )
+            )
+            assert change is not None
     return made
 
 
@@ -449,9 +514,11 @@ __all__ = [
     "NAMES",
     "NOBODY",
     "SEED",
+    "SERVICE",
     "STRANGER",
     "UID",
     "BotOfTest",
+    "By",
     "Confirmation",
     "PanelOfTest",
     "Person",

@@ -12,13 +12,18 @@ from tableturn_server.rules.game import Prompt
 from tableturn_server.rules.mechanics.cubes import Color, Cubes
 from tableturn_server.tables import commands, views
 from tableturn_server.tables.authority import staged_position
+from tableturn_server.tables.clocks import deadlines, turns_of
 from tableturn_server.tables.commands import Gesture
 from tableturn_server.tables.due import due_bots
 from tableturn_server.tables.export import export, read
+from tableturn_server.tables.facts import bot_of, may_be_host, voters_about
 from tableturn_server.tables.history import replay, standing
 from tableturn_server.tables.log import first_hash
 from tableturn_server.tables.refusals import Refused
 from tableturn_server.tables.state import (
+    Absence,
+    AbsencePolicy,
+    ClockKind,
     Confirmation,
     Occupant,
     Status,
@@ -27,7 +32,18 @@ from tableturn_server.tables.state import (
     encode,
     game_of,
 )
-from tests.tables.play import ADMIN, BOTS, HOST, NOBODY, STRANGER, TableOfTest, a_table, digest
+from tests.tables.play import (
+    ADMIN,
+    BOTS,
+    HOST,
+    NOBODY,
+    SERVICE,
+    STRANGER,
+    TableOfTest,
+    a_table,
+    digest,
+)
+from tests.tables.timed import any_clock
 
 KINDS = ("take_pile", "place_boat", "move", "harvest", "trade", "claim_tile", "return_cubes",
          "pass_round", "score_points", "name_next", "finish_game", "build_outpost",
@@ -64,9 +80,10 @@ def prompts_of(game: TableOfTest) -> tuple[Prompt, ...]:
 
 def any_command(game: TableOfTest, chance: random.Random) -> commands.AnyCommand:
     seats = len(game.table.seats)
+    host = host_of(game)
     anybody = [HOST, ADMIN, NOBODY, STRANGER, *[p.by for p in game.people_by_name]]
     asked: list[commands.By] = []
-    bots = [*due_bots(game.table), *(n for n, s in enumerate(game.table.seats, 1) if s.bot)]
+    bots = [*due_bots(game.table), *(n for n, s in enumerate(game.table.seats, 1) if bot_of(s))]
     if bots and chance.random() < 0.4:
         return a_bots_turn(game, chance.choice(bots), chance)
     if game.table.panels and chance.random() < 0.3:
@@ -96,24 +113,24 @@ def any_command(game: TableOfTest, chance: random.Random) -> commands.AnyCommand
             by=by, seat=seat, expected_revision=revision, all=chance.random() < 0.3
         ),
         lambda: commands.TakeBack(by=by, seat=seat, expected_revision=revision),
-        lambda: commands.TakeBack(by=HOST, expected_revision=revision),
+        lambda: commands.TakeBack(by=host, expected_revision=revision),
         lambda: commands.Pause(by=by),
         lambda: commands.Resume(by=by),
-        lambda: commands.Resume(by=HOST),
+        lambda: commands.Resume(by=host),
         lambda: commands.LeaveSeat(by=by, seat=seat),
         lambda: commands.TakeSeat(by=by, seat=seat, name="Zoe", token=by.token or digest("Zoe")),
         lambda: commands.TakeSeat(by=by, seat=0, name="Ann", token=game.people_by_name[0].by.token),
         lambda: commands.Start(by=by),
-        lambda: commands.Start(by=HOST, without_free_seats=chance.random() < 0.3),
+        lambda: commands.Start(by=host, without_free_seats=chance.random() < 0.3),
         lambda: commands.SeatBot(by=by, seat=seat, bot="greedy"),
         lambda: commands.SeatBot(
-            by=HOST, bot="random", confirmation=chance.choice(list(Confirmation))
+            by=host, bot="random", confirmation=chance.choice(list(Confirmation))
         ),
         lambda: commands.SetConfirmation(
             by=by, seat=seat, confirmation=chance.choice(list(Confirmation))
         ),
         lambda: commands.AttachPanel(
-            by=chance.choice([HOST, HOST, by]),
+            by=chance.choice([host, host, by]),
             uid=chance.choice((1, 2, 2**32)),
             token=digest(chance.choice(("panel 1", "panel 2"))),
             seats=tuple(chance.sample((0, 1, 2, 3, chance.randrange(5)), chance.randrange(6))),
@@ -121,9 +138,73 @@ def any_command(game: TableOfTest, chance: random.Random) -> commands.AnyCommand
         lambda: commands.DetachPanel(by=by, uid=chance.choice((1, 2, 3))),
         lambda: commands.NoteRematch(by=chance.choice([ADMIN, by]), next_table="the-next"),
     ]
+    kinds += people_who_come_and_go(game, by, seat, chance)
+    kinds += about_time(game, by, seat, chance)
     if chance.random() < 0.1:
         kinds.append(lambda: commands.Concede(by=by, seat=seat))
     return chance.choice(kinds)()
+
+
+def host_of(game: TableOfTest) -> commands.By:
+    """Whoever has the host's duties."""
+    table = game.table
+    return commands.By(table.seat(table.host_seat).token) if table.host_gone else HOST
+
+
+def people_who_come_and_go(
+    game: TableOfTest, by: commands.By, seat: int, chance: random.Random
+) -> list[Callable[[], commands.AnyCommand]]:
+    """Whatever is about who plays a seat, and who is host."""
+    host = host_of(game)
+    another = chance.randrange(len(game.table.seats) + 2)
+    since = game.table.seats[another - 1].since if another <= len(game.table.seats) else 1
+    service = chance.choice([SERVICE, SERVICE, SERVICE, by])
+    bot = chance.choice(["greedy", "random", ""])
+    found: list[Callable[[], commands.AnyCommand]] = [
+        lambda: commands.StandIn(by=by, seat=seat, bot=bot),
+        lambda: commands.StandIn(by=host, seat=another, bot="greedy"),
+        lambda: commands.ComeBack(by=by, seat=seat),
+        lambda: commands.ComeBack(by=service, seat=max(1, min(another, len(game.table.seats)))),
+        lambda: commands.GoAway(
+            by=service, seat=another, since=game.clock - chance.choice((1, 10**6)), bot="greedy"
+        ),
+        lambda: commands.VoteDrop(
+            by=by,
+            seat=seat,
+            target=another,
+            withdraw=chance.random() < 0.4,
+            away=frozenset(chance.sample((1, 2, 3), chance.choice((0, 0, 0, 1, 2)))),
+        ),
+        lambda: commands.PassHost(by=chance.choice([host, ADMIN, SERVICE, by]), seat=another),
+        lambda: commands.Reseat(
+            by=service,
+            seat=another,
+            token=chance.choice(
+                [digest("a phone"), digest("panel 1"), *[p.by.token for p in game.people_by_name]]
+            ),
+            since=since - chance.choice((0, 0, 1)),
+        ),
+    ]
+    return found
+
+
+def about_time(
+    game: TableOfTest, by: commands.By, seat: int, chance: random.Random
+) -> list[Callable[[], commands.AnyCommand]]:
+    """Time that is given, up, or nobody's; mostly when it is so."""
+    service = chance.choice([SERVICE, SERVICE, SERVICE, by])
+    due = [(n, at) for n, at in deadlines(game.table).items() if at <= game.clock]
+    up, at = min(due, key=lambda pair: pair[1]) if due else (seat, game.clock)
+    stamp = game.table.stamp
+    return [
+        lambda: commands.AddTime(by=by, seat=seat, time=chance.choice((1_000, 5_000, 10**9))),
+        lambda: commands.AddTime(by=host_of(game), seat=seat, time=2_000),
+        *[lambda: commands.TimeOut(by=service, seat=up, deadline=at, bot="greedy")] * 3,
+        lambda: commands.TimeOut(by=service, seat=seat, deadline=at - 1, bot="greedy"),
+        lambda: commands.Excuse(
+            by=service, begin=stamp - chance.randrange(5_000), end=stamp + chance.randrange(1_000)
+        ),
+    ]
 
 
 def about_now(game: TableOfTest, chance: random.Random) -> int:
@@ -171,6 +252,12 @@ def is_sound(game: TableOfTest) -> None:
             assert bool(seat.token) == (seat.occupant is Occupant.PERSON)
         assert bool(seat.bot) == (seat.occupant is Occupant.BOT)
         assert not seat.at_panel or seat.confirmation is not Confirmation.DEVICE
+        assert bool(seat.stand_in) == bool(seat.stand_in_cause)
+        if seat.stand_in:
+            assert table.status is Status.RUNNING
+            assert seat.occupant is not Occupant.BOT
+            assert not seat.dropped
+        assert not seat.left_at or seat.occupant is Occupant.NOBODY
     served = [n for panel in table.panels for n in panel.seats if n]
     assert len(set(served)) == len(served)
     for panel in table.panels:
@@ -181,9 +268,21 @@ def is_sound(game: TableOfTest) -> None:
     assert len(table.seats) == len(table.staged) == len(table.asked_at) == table.making.seats
     assert table.bot_turns <= table.turns
     assert 0 <= table.paused_at <= table.revision
+    if table.host_seat:
+        assert may_be_host(table.seat(table.host_seat))
+    assert table.host_seat or not table.host_gone
+    for target, voters in table.votes:
+        assert voters
+        assert set(voters) <= set(voters_about(table, target))
+        assert not table.seat(target).dropped
+        assert table.status is Status.RUNNING
     if table.status is Status.OPEN:
         assert table.open is None
+        assert table.clocks == ()
         return
+    if table.making.clock.kind is not ClockKind.NONE:
+        running = {n for n, clock in enumerate(table.clocks, 1) if clock.since}
+        assert running == (set() if table.paused else set(turns_of(table)))
     rules = game_of(table)
     assert (rules.outcome(table.position) is not None) == (table.status is Status.FINISHED)
     # The log alone replays the game.
@@ -194,7 +293,7 @@ def is_sound(game: TableOfTest) -> None:
         assert getattr(again, name) == getattr(table, name)
     asked = {prompt.seat for prompt in rules.prompts(table.position)}
     for number, staged in enumerate(table.staged, 1):
-        assert not staged or number in asked
+        assert not staged or (number in asked and not table.seat(number).stand_in)
         staged_position(rules, table, number)
         seen = views.view(table, number)
         for choice in seen.choices:
@@ -207,7 +306,7 @@ def is_sound(game: TableOfTest) -> None:
 
 def can_be_moved(game: TableOfTest) -> None:
     """An export of it is read again as the same table, but for panels and a rematch."""
-    imported = read(export(game.table, game.recorded()), table_id="", now=game.clock)
+    imported = read(export(game.table, game.recorded()), table_id="", now=game.table.stamp)
     parts = "making seats open hidden staged bot_turns drop_turn paused_at turns"
     for name in parts.split():
         assert getattr(imported.table, name) == getattr(game.table, name)
@@ -229,7 +328,19 @@ def test_a_table_stays_sound(name: str, options: dict[str, Any], seed: int) -> N
     chance = random.Random(seed)
     policy = chance.choice(list(Takeback))
     taken = seed % 4 != 3
-    game = a_table(name, seats=3, takeback=policy, taken=taken, start_when_full=taken, **options)
+    absence = Absence(policy=chance.choice(list(AbsencePolicy)), grace=5_000)
+    game = a_table(
+        name,
+        seats=3,
+        takeback=policy,
+        taken=taken,
+        start_when_full=taken,
+        absence=absence,
+        clock=any_clock(chance),
+        private=seed == 4,
+        host_stays=seed == 5,
+        **options,
+    )
     refusals = changes = 0
     for _ in range(500):
         before = game.table
@@ -248,7 +359,7 @@ def test_a_table_stays_sound(name: str, options: dict[str, Any], seed: int) -> N
             break
     is_sound(game)
     can_be_moved(game)
-    assert changes > 20 or game.is_over()
+    assert changes > 10 or game.is_over()
     assert refusals
 
 
@@ -265,6 +376,8 @@ def test_any_command_is_carried_out_now_and_then() -> None:
             passing="on",
             points="on",
             between="on" if number % 3 == 0 else "off",
+            absence=Absence(policy=chance.choice(list(AbsencePolicy)), grace=5_000),
+            clock=any_clock(chance),
         )
         for _ in range(300):
             command = any_command(game, chance)

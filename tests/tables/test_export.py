@@ -350,7 +350,8 @@ def test_a_table_that_an_earlier_version_stored_is_read(played: TableOfTest) -> 
     del older[0][played.table.making.__struct_fields__.index("left_out") :]
     older[seats] = [seat[: Seat.__struct_fields__.index("bot")] for seat in older[seats]]
     table = decode(name + b"\0" + msgspec.msgpack.encode(older))
-    assert table == msgspec.structs.replace(played.table, paused_at=0, drop_turn=0)
+    sitting = tuple(msgspec.structs.replace(s, plays_since=0) for s in played.table.seats)
+    assert table == msgspec.structs.replace(played.table, paused_at=0, drop_turn=0, seats=sitting)
     entry = msgspec.msgpack.decode(encode_entry(played.log[-1]))
     assert decode_entry(msgspec.msgpack.encode(entry[:-1])) == played.log[-1]
     again = TableOfTest(table, list(played.log), dict(played.snapshots), clock=NOW)

@@ -10,7 +10,7 @@ import pytest
 from tableturn_server.tables import commands
 from tableturn_server.tables.export import export, read
 from tableturn_server.tables.log import ChangeKind
-from tableturn_server.tables.state import Takeback, decode, encode
+from tableturn_server.tables.state import Absence, AbsencePolicy, Takeback, decode, encode
 from tests.tables.play import HOST, Person, TableOfTest, a_table, eastern_wonders, refused
 
 NOW = 2_000_000_000
@@ -93,6 +93,34 @@ def _with_since(document: bytes, since: int | None) -> bytes:
         whole["state"]["seats"][0]["since"] = since
     whole["sha256"] = sha256(msgspec.json.encode(whole, order="sorted")).hexdigest()
     return json.dumps(whole).encode()
+
+
+def test_since_when_a_seat_is_empty_and_who_plays_on_are_kept_and_exported() -> None:
+    game = a_table(seats=5, absence=Absence(policy=AbsencePolicy.BOT, grace=60_000))
+    ann, bob, cleo, _, _ = game.people
+    game.host_passes_to(3)
+    bob.lets_bot_play()
+    ann.leaves()
+    left_at = game.clock
+    cleo.votes(4)
+    game.clock += 60_000
+    assert game.says_away(1)
+    assert [seat.left_at for seat in game.table.seats] == [left_at, 0, 0, 0, 0]
+    assert [seat.stand_in for seat in game.table.seats] == ["greedy", "greedy", "", "", ""]
+    assert decode(encode(game.table)) == game.table
+    document = export(game.table, game.recorded())
+    read_again = read(document, table_id="", now=game.clock).table
+    for name in ("seats", "votes", "host_seat", "host_gone"):
+        assert getattr(read_again, name) == getattr(game.table, name)
+
+
+def test_a_document_in_which_a_bot_that_stands_in_would_wait_for_ever_is_refused() -> None:
+    game = a_table(points="on")
+    game.people[0].acts("score 5 for seat 1")
+    standing = msgspec.structs.replace(game.table.seat(1), stand_in="greedy", stand_in_cause=1)
+    table = msgspec.structs.replace(game.table, seats=(standing, game.table.seat(2)))
+    with refused("BAD_IMPORT", place="state.seats[0].stand_in"):
+        read(export(table, game.recorded()), table_id="", now=NOW)
 
 
 # -- in a pause, and for those who are gone -----------------------------------------------

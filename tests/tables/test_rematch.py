@@ -7,7 +7,8 @@ from tableturn_server.tables import commands, rematch, views
 from tableturn_server.tables.facts import is_full
 from tableturn_server.tables.log import ChangeKind
 from tableturn_server.tables.making import TABLE_ID
-from tableturn_server.tables.rematch import next_id, next_table, table_tag
+from tableturn_server.tables.rematch import RematchOrder, next_id, next_table, table_tag
+from tableturn_server.tables.rights import is_host
 from tableturn_server.tables.state import Occupant, Status, decode, encode
 from tests.tables.play import (
     ADMIN,
@@ -217,3 +218,136 @@ def test_it_has_the_seats_that_were_played_with(seats: int) -> None:
     assert table.making.seats == len(table.seats) == seats
     assert table.making.left_out == 0
     assert is_full(table)
+
+
+# -- who sits where ------------------------------------------------------------------------
+
+
+def next_after(game: TableOfTest, order: RematchOrder) -> TableOfTest:
+    table, entry = next_table(game.table, HOST, drawn_seed=NEW_SEED, now=game.clock, order=order)
+    assert decode(encode(table)) == table
+    return TableOfTest(table, [entry], clock=game.clock)
+
+
+def names(game: TableOfTest) -> list[str]:
+    return [seat.name for seat in game.table.seats]
+
+
+def test_everybody_moves_up_by_one() -> None:
+    game = next_after(a_finished_game(), RematchOrder.ROTATED)
+    # A name that follows from the seat follows from the new one.
+    assert names(game) == ["Bob", "Greedy 2", "", "Eve", "White"]
+    assert [seat.color for seat in game.table.seats] == ["red", "blue", "green", "yellow", "white"]
+    assert [seat.occupant for seat in game.table.seats] == [
+        Occupant.PERSON,
+        Occupant.BOT,
+        Occupant.NOBODY,
+        Occupant.PERSON,
+        Occupant.PERSON,
+    ]
+    # Tokens, bots, and what was said of confirmations go with their people.
+    assert [Person(game, name).seat for name in ("Bob", "Eve")] == [1, 4]
+    assert game.table.seat(1).confirmation is Confirmation.DEVICE
+    assert (game.table.seat(2).bot, game.table.seat(2).confirmation) == (
+        "greedy",
+        Confirmation.PANEL,
+    )
+    assert game.table.seat(5).at_panel
+    assert not any(seat.dropped for seat in game.table.seats)
+    # So do buttons: red's is the one of the last seat now, the bot's that of the second.
+    assert game.table.panels[0].seats == (5, 2)
+    assert {seat.since for seat in game.table.seats} == {0, 1}
+    # The last one is there, and the game begins; whoever has red begins it.
+    Person(game, "Dan").takes_seat()
+    assert game.asked_seats == (1,)
+    panel = PanelOfTest(game, UID, game.table.panels[0].token)
+    Person(game, "Bob").confirms()
+    game.bot_of(2).waits()
+    assert panel.presses(2) == 2
+
+
+def test_a_rotation_comes_round() -> None:
+    game = a_table(seats=3)
+    for name in ("Ann", "Bob", "Cleo"):  # in turn they have the first seat
+        Person(game, name).acts("finish game", confirm=True)
+        game = next_after(game, RematchOrder.ROTATED)
+        assert game.does(commands.Start(by=HOST))
+    assert names(game) == ["Ann", "Bob", "Cleo"]
+
+
+def test_who_came_last_sits_first() -> None:
+    game = a_table(seats=5, points="on")
+    for person, points in zip(game.people, (5, 9, 0, 9, 7), strict=True):
+        text = f"score {points} for seat {person.seat}"
+        person.acts(*([text] if points else []), confirm=True)
+    game.person(5).concedes()  # behind all others, whatever the points
+    game.asked[0].acts("finish game", confirm=True)
+    again = next_after(game, RematchOrder.LOSER_FIRST)
+    # Bob and Dan have as many points: they stay in the order of their seats.
+    assert names(again) == ["Eve", "Cleo", "Ann", "Bob", "Dan"]
+
+
+def test_of_two_who_conceded_the_lower_seat_is_first_if_they_tie() -> None:
+    game = a_table(seats=4)
+    game.person(3).concedes()
+    game.person(2).concedes()
+    game.asked[0].acts("finish game", confirm=True)
+    results = views.view(game.table, None).outcome
+    assert results is not None
+    ranks = {result.seat: result.rank for result in results.results}
+    expected = sorted(range(1, 5), key=lambda seat: (-ranks[seat], seat))
+    again = next_after(game, RematchOrder.LOSER_FIRST)
+    assert [Person(again, ("Ann", "Bob", "Cleo", "Dan")[s - 1]).seat for s in expected] == [
+        1,
+        2,
+        3,
+        4,
+    ]
+
+
+@pytest.mark.parametrize("order", list(RematchOrder))
+def test_everybody_is_there_once_and_with_their_button(order: RematchOrder) -> None:
+    old = a_finished_game()
+    game = next_after(old, order)
+
+    def people(which: TableOfTest) -> dict[int, bytes]:
+        """Which button belongs to whom."""
+        panel = which.table.panels[0]
+        return {
+            button: which.table.seat(number).token + which.table.seat(number).bot.encode()
+            for button, number in enumerate(panel.seats, 1)
+        }
+
+    assert people(game) == people(old)
+    tokens = sorted(seat.token for seat in game.table.seats)
+    assert tokens == sorted(seat.token for seat in old.table.seats)
+
+
+@pytest.mark.parametrize("order", list(RematchOrder))
+def test_no_bot_plays_on_for_anybody_at_the_next_table(order: RematchOrder) -> None:
+    game = a_table(seats=3)
+    game.person(2).lets_bot_play()
+    game.person(3).votes(2)
+    game.asked[0].acts("finish game", confirm=True)
+    again = next_after(game, order)
+    assert not any(seat.stand_in or seat.stand_in_cause for seat in again.table.seats)
+    assert again.table.votes == ()
+    assert (again.table.clocks, again.table.paused_time, again.table.credited) == ((), 0, 0)
+
+
+def test_the_hosts_duties_go_with_the_person() -> None:
+    game = a_table(seats=3)
+    game.host_passes_to(1)
+    game.asked[0].acts("finish game", confirm=True)
+    with refused("NOT_ALLOWED"):
+        next_table(game.table, HOST, drawn_seed=NEW_SEED, now=0)
+    table, entry = next_table(
+        game.table, Person(game, "Ann").by, drawn_seed=NEW_SEED, now=0, order=RematchOrder.ROTATED
+    )
+    again = TableOfTest(table, [entry], clock=game.clock)
+    assert again.table.host_seat == 3
+    assert is_host(again.table, Person(again, "Ann").by)
+    assert not is_host(again.table, HOST)
+    assert not is_host(again.table, Person(again, "Bob").by)
+    # The id is the same, whoever is host.
+    assert next_id(game.table) == table.making.table_id

@@ -7,7 +7,7 @@ until it confirms. It runs in a worker process that holds nothing hidden at all.
 from __future__ import annotations
 
 from .bot import Bot, whole_turn
-from .registry import bot_of, names
+from .registry import bot_of, names, stand_in
 from .sight import Sight
 
-__all__ = ["Bot", "Sight", "bot_of", "names", "whole_turn"]
+__all__ = ["Bot", "Sight", "bot_of", "names", "stand_in", "whole_turn"]

@@ -12,7 +12,7 @@ from hashlib import blake2b
 import msgspec
 
 from tableturn_server.rules.actions import Action
-from tableturn_server.tables.facts import confirmed_at_panel
+from tableturn_server.tables.facts import bot_of, confirmed_at_panel
 from tableturn_server.tables.state import Making, Table
 
 LENGTH = 4
@@ -98,7 +98,7 @@ def question_of(table: Table, seat: int) -> tuple[Question, bytes]:
     setting = told_setting(table.making)
     question = Question(
         number=0,
-        bot=table.seat(seat).bot,
+        bot=bot_of(table.seat(seat)),
         game=table.making.game,
         setting=digest(setting),
         told=b"",

@@ -18,12 +18,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from tableturn_server.tables import (
+    clocks,
     commands,
     panels,
+    people,
     presses,
     rematch,
     seating,
     takebacks,
+    timing,
     turns,
 )
 from tableturn_server.tables.change import Change
@@ -69,6 +72,18 @@ def decide(
     the changes before; the others are staged again. Raises Refused.
     """
     now = max(now, table.stamp)
+    change = _decide(table, command, now, history, positions)
+    return None if change is None else clocks.kept(table, change)
+
+
+def _decide(
+    table: Table,
+    command: commands.AnyCommand,
+    now: int,
+    history: History | None,
+    positions: Mapping[int, Any] | None,
+) -> Change | None:
+    """The change without its clocks: those follow from any change in the same way."""
     match command:
         case commands.Act():
             return turns.act(table, command, now, positions or {})
@@ -100,3 +115,21 @@ def decide(
             return panels.detach(table, command, now)
         case commands.NoteRematch():
             return rematch.note(table, command, now)
+        case commands.AddTime():
+            return timing.add_time(table, command, now)
+        case commands.TimeOut():
+            return timing.time_out(table, command, now)
+        case commands.Excuse():
+            return timing.excuse(table, command, now)
+        case commands.StandIn():
+            return people.stand_in(table, command, now)
+        case commands.ComeBack():
+            return people.come_back(table, command, now)
+        case commands.GoAway():
+            return people.go_away(table, command, now)
+        case commands.VoteDrop():
+            return people.vote_drop(table, command, now)
+        case commands.PassHost():
+            return people.pass_host(table, command, now)
+        case commands.Reseat():
+            return people.reseat(table, command, now)

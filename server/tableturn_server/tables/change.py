@@ -16,7 +16,8 @@ class Change(msgspec.Struct, frozen=True):
     `snapshot` says that the table is to be kept as a snapshot for takebacks;
     `waiting_for` lists the seats that still have to agree to a takeback;
     `position` is the open position with what the seat has staged, where the
-    change staged something.
+    change staged something. `undone` are the seats of the turns that a takeback undid,
+    `withdrawn` those that had begun a turn by them, once for each.
     """
 
     table: Table
@@ -25,3 +26,5 @@ class Change(msgspec.Struct, frozen=True):
     snapshot: bool = False
     waiting_for: tuple[int, ...] = ()
     position: Any = None
+    undone: tuple[int, ...] = ()
+    withdrawn: tuple[int, ...] = ()

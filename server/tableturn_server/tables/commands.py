@@ -23,12 +23,14 @@ class Gesture(IntEnum):
 class By(msgspec.Struct, frozen=True):
     """Who sends a command: the SHA-256 of the token (empty: none), and the admin's scope.
 
-    `bots`: the service itself, for seats on which a bot sits.
+    `bots`: the service itself, for seats for which a bot plays. `service`: the service itself,
+    for what is due at a table though nobody asks for it.
     """
 
     token: bytes = b""
     admin: bool = False
     bots: bool = False
+    service: bool = False
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,11 +40,12 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TakeSeat(Command, frozen=True, kw_only=True):
-    """Take a free seat; 0 for the first free one."""
+    """Take a free seat; 0 for the first free one. `invited`: with the table's join code."""
 
     seat: int = 0
     name: str
     token: bytes
+    invited: bool = False
     confirmation: Confirmation = Confirmation.EITHER
 
 
@@ -148,6 +151,81 @@ class NoteRematch(Command, frozen=True, kw_only=True):
     next_table: str
 
 
+class AddTime(Command, frozen=True, kw_only=True):
+    """Give a seat more time, in milliseconds; 0 for all seats in the game."""
+
+    seat: int = 0
+    time: int
+
+
+class StandIn(Command, frozen=True, kw_only=True):
+    """Let a bot play on for a person; 0 for the only seat that the token holds."""
+
+    seat: int = 0
+    bot: str
+
+
+class ComeBack(Command, frozen=True, kw_only=True):
+    """A person plays on instead of the bot; 0 for the only seat that the token holds.
+
+    From the service: a device of the seat was heard again.
+    """
+
+    seat: int = 0
+
+
+class VoteDrop(Command, frozen=True, kw_only=True):
+    """A seat (0: the only one that the token holds) wants another to leave the game for good.
+
+    `away` are the seats of which the service knows that nobody is there.
+    """
+
+    seat: int = 0
+    target: int
+    withdraw: bool = False
+    away: frozenset[int] = frozenset()
+
+
+class PassHost(Command, frozen=True, kw_only=True):
+    """Hand the host's duties to a seat. From the service: to one besides an absent host."""
+
+    seat: int
+
+
+class Reseat(Command, frozen=True, kw_only=True):
+    """Move a seat to another device's token. Of the service, which has looked at the seat code.
+
+    `since` is the revision since which the same person had sat there when the code was made.
+    """
+
+    seat: int
+    token: bytes
+    since: int
+
+
+class TimeOut(Command, frozen=True, kw_only=True):
+    """A seat's time is up: of the service. `deadline` is the one that it found."""
+
+    seat: int
+    deadline: int
+    bot: str = ""
+
+
+class GoAway(Command, frozen=True, kw_only=True):
+    """A seat's player has been away for longer than the grace, since `since`: of the service."""
+
+    seat: int
+    since: int
+    bot: str = ""
+
+
+class Excuse(Command, frozen=True, kw_only=True):
+    """The service was away from `begin` to `end`: nobody is charged for it. Of the service."""
+
+    begin: int
+    end: int
+
+
 AnyCommand = (
     TakeSeat
     | SeatBot
@@ -164,5 +242,14 @@ AnyCommand = (
     | DetachPanel
     | Press
     | NoteRematch
+    | AddTime
+    | StandIn
+    | ComeBack
+    | VoteDrop
+    | PassHost
+    | Reseat
+    | TimeOut
+    | GoAway
+    | Excuse
 )
 """Any command."""

@@ -23,16 +23,22 @@ from tableturn_server.tables.making import (
     NAME_LENGTH,
     TITLE_LENGTH,
     can_be_seen,
+    check_absence,
+    check_clock,
+    check_delay,
     check_token,
     clean_text,
 )
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.state import (
     SEAT_COLORS,
+    Absence,
+    Clock,
     Confirmation,
     Making,
     Occupant,
     Seat,
+    SeatClock,
     Table,
     component_set,
     state_type,
@@ -52,11 +58,44 @@ _DOCUMENTS = ("custom_set",)
 """Texts that may be long: they are checked by whoever reads them."""
 STAY = ("panels", "next_table", "bot_turns", "drop_turn", "waits_at")
 """What of a state is not written: it belongs to the service, or follows from the log."""
+
+
+def named(value: msgspec.Struct) -> Json:
+    """A value's fields by name; the store keeps them by place."""
+    return {name: getattr(value, name) for name in value.__struct_fields__}
+
+
 _LATER: dict[str, Json] = {
-    "making": {"left_out": 0},
-    "state": {"paused_at": 0},
-    "seat": {"since": 0, "bot": "", "confirmation": Confirmation.EITHER, "at_panel": False},
-    "entry": {"bot": False},
+    "making": {
+        "left_out": 0,
+        "clock": named(Clock()),
+        "absence": named(Absence()),
+        "private": False,
+        "spectator_delay": 0,
+        "host_stays": False,
+    },
+    "state": {
+        "paused_at": 0,
+        "clocks": [],
+        "standing_since": 0,
+        "paused_time": 0,
+        "between_time": 0,
+        "credited": 0,
+        "votes": [],
+        "host_seat": 0,
+        "host_gone": False,
+    },
+    "seat": {
+        "since": 0,
+        "bot": "",
+        "confirmation": Confirmation.EITHER,
+        "at_panel": False,
+        "stand_in": "",
+        "stand_in_cause": 0,
+        "left_at": 0,
+        "plays_since": 0,
+    },
+    "entry": {"bot": False, "clocks": []},
 }
 """What documents of earlier versions don't say."""
 
@@ -166,7 +205,11 @@ def _typed(found: Any, kind: Any, struct: type[Any], place: str) -> Any:
 
 def read_making(found: Any) -> Making:
     """What the table was made with: a game that this version knows, with its components."""
-    making: Making = _typed(_with_later(found, "making"), Making, Making, "making")
+    found = dict(_only(_with_later(found, "making"), Making.__struct_fields__, "making"))
+    for name, struct in (("clock", Clock), ("absence", Absence)):
+        value = _typed(found[name], struct, struct, f"making.{name}")
+        found[name] = msgspec.to_builtins(value)
+    making: Making = _typed(found, Making, Making, "making")
     kind = catalog.GAMES.get(making.game)
     if kind is None:
         raise bad("making.game", f"{making.game!r} is no game that this version knows")
@@ -201,6 +244,14 @@ def read_making(found: Any) -> Making:
         catalog.bind(making.game, making.seats, making.options, chosen)
     if making.left_out < 0 or making.seats + making.left_out not in kind.seats:
         raise bad("making.left_out", f"{making.game} is not for so many seats")
+    with at("making.clock"):
+        check_clock(making.clock)
+    with at("making.absence"):
+        check_absence(making.absence)
+    with at("making.spectator_delay"):
+        check_delay(making.spectator_delay)
+    if making.private and not making.unlisted:
+        raise bad("making.private", "a private table is not listed")
     return making
 
 
@@ -210,11 +261,8 @@ def read_state(found: Any, making: Making) -> Table:
     fields = kind.__origin__.__struct_fields__
     names = [name for name in fields if name != "making" and name not in STAY]
     state = dict(_only(_with_later(found, "state"), names, "state"))
-    if not isinstance(state["seats"], list):
-        raise bad("state.seats", "a list is expected")
-    named = [_with_later(seat, "seat") for seat in state["seats"]]
-    seats = [_typed(s, Seat, Seat, f"state.seats[{n}]") for n, s in enumerate(named)]
-    state["seats"] = msgspec.to_builtins(seats)
+    for name, struct in (("seats", Seat), ("clocks", SeatClock)):
+        state[name] = _read_each(state[name], struct, f"state.{name}")
     state["making"] = msgspec.to_builtins(making)
     state.update(panels=[], next_table="", bot_turns=0, drop_turn=0, waits_at=[])
     whole = {name: state[name] for name in fields}
@@ -235,6 +283,16 @@ def read_state(found: Any, making: Making) -> Table:
     for number in range(making.seats):
         _check_seat(table, number)
     return table
+
+
+def _read_each(found: Any, struct: type[Any], place: str) -> Any:
+    """A list of objects, one for each seat."""
+    if not isinstance(found, list):
+        raise bad(place, "a list is expected")
+    if struct is Seat:
+        found = [_with_later(seat, "seat") for seat in found]
+    each = [_typed(item, struct, struct, f"{place}[{n}]") for n, item in enumerate(found)]
+    return msgspec.to_builtins(each)
 
 
 def _with_later(found: Any, what: str) -> Any:
@@ -300,6 +358,11 @@ def _check_entry(entry: LogEntry, table: Table, place: str) -> None:
         raise bad(f"{place}.seat", f"a seat from 0 to {most} is expected")
     if not 0 <= entry.turn <= entry.revision:
         raise bad(f"{place}.turn", "the number of the turn is out of range")
+    moved = [number for number, _, _ in entry.clocks]
+    if len(set(moved)) != len(moved) or not all(1 <= n <= table.making.seats for n in moved):
+        raise bad(f"{place}.clocks", "clocks of the table's seats are expected, each once")
+    if any(deadline < 0 or left < 0 for _, deadline, left in entry.clocks):
+        raise bad(f"{place}.clocks", "no time is negative")
     for action in (*entry.actions, *entry.played, *entry.shown):
         with at(place):
             check_bounds(action)

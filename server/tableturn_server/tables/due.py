@@ -1,10 +1,29 @@
-"""When somebody has to do something for a table, though nobody asks for it: a bot's turn."""
+"""When something has to be done for a table, though nobody asks for it.
+
+Turns of bots, time that is up, and people who are away for too long. Who is away is known to the
+service alone: here is said when it has to look for that.
+"""
 
 from __future__ import annotations
 
 from tableturn_server.rules.game import Prompt, PromptKind
-from tableturn_server.tables.facts import confirmed_at_panel, waits_for_button
-from tableturn_server.tables.state import Occupant, Status, Table, game_of
+from tableturn_server.tables.clocks import deadlines
+from tableturn_server.tables.facts import (
+    asked_seats,
+    bot_of,
+    confirmed_at_panel,
+    has_people,
+    waits_for_button,
+)
+from tableturn_server.tables.state import (
+    AbsencePolicy,
+    ClockKind,
+    Occupant,
+    Seat,
+    Status,
+    Table,
+    game_of,
+)
 
 
 def due_bots(table: Table) -> tuple[int, ...]:
@@ -12,12 +31,12 @@ def due_bots(table: Table) -> tuple[int, ...]:
 
     A bot has to while the game runs and isn't paused, if its seat is asked and has nothing
     staged. What it stages for a panel to confirm waits for the press, and so does a turn in which
-    it stages nothing, once it has said so. A pause between rounds is the people's: a bot ends it
-    only where there are none.
+    it stages nothing, once it has said so. A bot that stands in for a person confirms itself. A
+    pause between rounds is the people's: a bot ends it only where there are none.
     """
     if table.status is not Status.RUNNING or table.paused:
         return ()
-    if all(seat.occupant is not Occupant.BOT for seat in table.seats):
+    if not any(map(bot_of, table.seats)):
         return ()  # most tables: no need to ask the game
     game = game_of(table)
     asked = game.prompts(table.position)
@@ -27,16 +46,60 @@ def due_bots(table: Table) -> tuple[int, ...]:
 
 
 def _is_person(table: Table, prompt: Prompt) -> bool:
-    return table.seat(prompt.seat).occupant is Occupant.PERSON
+    seat = table.seat(prompt.seat)
+    return seat.occupant is Occupant.PERSON and not seat.stand_in
 
 
 def _is_due(table: Table, prompt: Prompt) -> bool:
     seat = table.seat(prompt.seat)
-    if seat.occupant is not Occupant.BOT or seat.dropped or table.staged[prompt.seat - 1]:
+    if not bot_of(seat) or seat.dropped or table.staged[prompt.seat - 1]:
         return False
     return not (confirmed_at_panel(table, prompt.seat) and waits_for_button(table, prompt.seat))
 
 
 def due_at(table: Table) -> int | None:
-    """Since when something has to be done for the table, in milliseconds; None for nothing."""
-    return table.stamp if due_bots(table) else None
+    """When something has to be done for the table, in milliseconds; None for never."""
+    if due_bots(table):
+        return table.stamp
+    missed = (missed_at(table, number) for number in may_be_missed(table))
+    return min((*deadlines(table).values(), *missed), default=None)
+
+
+# -- people who are away -------------------------------------------------------------------
+
+
+def may_be_missed(table: Table) -> tuple[int, ...]:
+    """The seats that are asked, and for which something is done if nobody is there to answer.
+
+    Nobody is ever absent from a game by correspondence.
+    """
+    making = table.making
+    if making.absence.policy is AbsencePolicy.WAIT or is_by_correspondence(table) or table.paused:
+        return ()
+    return tuple(n for n in asked_seats(table) if _may_be_missed(table.seat(n)))
+
+
+def _may_be_missed(seat: Seat) -> bool:
+    return not seat.dropped and not bot_of(seat)
+
+
+def missed_at(table: Table, number: int) -> int:
+    """When it has to be looked whether somebody is there for a seat that is asked.
+
+    A seat that was left is missed as long after that as one whose player is away.
+    """
+    grace = table.making.absence.grace
+    left_at = table.seat(number).left_at
+    return max(table.stamp, left_at + grace) if left_at else table.stamp + grace
+
+
+def host_may_change(table: Table) -> bool:
+    """The host's duties pass to somebody else if the host is away for too long (C8)."""
+    if table.status is Status.FINISHED or table.making.host_stays:
+        return False
+    return not is_by_correspondence(table) and has_people(table)
+
+
+def is_by_correspondence(table: Table) -> bool:
+    """A turn may take days: nobody is expected to be there."""
+    return table.making.clock.kind is ClockKind.CORRESPONDENCE

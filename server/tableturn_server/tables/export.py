@@ -21,6 +21,7 @@ from hashlib import sha256
 
 import msgspec
 
+from tableturn_server.tables import clocks
 from tableturn_server.tables.documents import (
     FORMAT,
     MOST_BYTES,
@@ -32,12 +33,14 @@ from tableturn_server.tables.documents import (
     at,
     bad,
     checksum,
+    named,
     parsed,
     read_log,
     read_making,
     read_state,
 )
 from tableturn_server.tables.history import replay, standing
+from tableturn_server.tables.import_checks import check_people, check_time
 from tableturn_server.tables.log import ChangeKind, LogEntry, first_hash
 from tableturn_server.tables.making import check_table_id
 from tableturn_server.tables.state import SNAPSHOT_EVERY, Status, Table, game_of
@@ -58,12 +61,15 @@ class Imported(msgspec.Struct, frozen=True):
 
 def export(table: Table, log: Sequence[Recorded]) -> bytes:
     """The table and all of its log as a document."""
-    state = _named(table)
-    making = _named(state.pop("making"))
+    state = named(table)
+    making = named(state.pop("making"))
+    for name in ("clock", "absence"):
+        making[name] = named(making[name])
     for name in STAY:
         del state[name]
-    state["seats"] = [_named(seat) for seat in table.seats]
-    entries = [{"change_id": kept.change_id, **_named(kept.entry)} for kept in log]
+    for name in ("seats", "clocks"):
+        state[name] = [named(value) for value in state[name]]
+    entries = [{"change_id": kept.change_id, **named(kept.entry)} for kept in log]
     whole: Json = {
         "format": FORMAT,
         "version": VERSION,
@@ -73,11 +79,6 @@ def export(table: Table, log: Sequence[Recorded]) -> bytes:
     }
     plain: Json = msgspec.to_builtins(whole)
     return msgspec.json.encode({**plain, "sha256": checksum(plain)})
-
-
-def _named(value: msgspec.Struct) -> Json:
-    """A value's fields by name; the store keeps them by place."""
-    return {name: getattr(value, name) for name in value.__struct_fields__}
 
 
 # -- reading and playing it again ------------------------------------------------------------
@@ -97,10 +98,12 @@ def read(document: bytes, *, table_id: str, now: int) -> Imported:
         raise bad("state.stamp", "the table was changed in the past, after it was made")
     log = read_log(whole["log"], table)
     started, turns, played = _replayed(table, [kept.entry for kept in log])
+    check_people(table)
+    check_time(table)
     revision = table.revision + 1
     stamp = max(now, table.stamp)
     moved = msgspec.structs.replace(
-        table,
+        _excused(table, stamp),
         making=msgspec.structs.replace(making, table_id=table_id or making.table_id),
         revision=revision,
         stamp=stamp,
@@ -114,10 +117,32 @@ def read(document: bytes, *, table_id: str, now: int) -> Imported:
         time=stamp,
         kind=ChangeKind.IMPORT,
         lines=(f"the table is imported as it was at revision {table.revision}",),
+        clocks=clocks.moved(table.clocks, moved.clocks),
     )
     change_id = sha256(f"{log[-1].change_id} {moved.making.table_id}".encode()).hexdigest()[:16]
     snapshots = tuple(_snapshots(started, turns)) if started is not None else ()
     return Imported(moved, (*log, Recorded(change_id, entry)), snapshots)
+
+
+def _excused(table: Table, now: int) -> Table:
+    """The table with nobody charged for the time since its last change.
+
+    A document doesn't tell when it was written, and nobody could play while it was one: whoever
+    is asked has the time that was left at the last change, and so has a seat that was left until
+    it counts as absent. Outages of this service before now are none of the table's.
+    """
+    away = now - table.stamp
+    seats = (
+        msgspec.structs.replace(seat, left_at=seat.left_at + away) if seat.left_at else seat
+        for seat in table.seats
+    )
+    return msgspec.structs.replace(
+        table,
+        seats=tuple(seats),
+        clocks=tuple(clocks.excused(clock, table.stamp, now) for clock in table.clocks),
+        standing_since=table.standing_since + away if table.standing_since else 0,
+        credited=now if table.clocks else 0,
+    )
 
 
 def _replayed(

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from tableturn_server.rules.game import Game
-from tableturn_server.tables.state import Confirmation, Occupant, Panel, Status, Table, game_of
+from tableturn_server.tables.state import (
+    Confirmation,
+    Occupant,
+    Panel,
+    Seat,
+    Status,
+    Table,
+    game_of,
+)
 
 
 def name_of(table: Table, number: int) -> str:
@@ -35,9 +43,28 @@ def staging_seats(table: Table) -> tuple[int, ...]:
     return tuple(n for n, actions in enumerate(table.staged, 1) if actions)
 
 
+def bot_of(seat: Seat) -> str:
+    """The bot that plays for a seat: the one that sits there or stands in; empty for none."""
+    return seat.bot or seat.stand_in
+
+
+def away_since(seat: Seat, heard_last: int) -> int:
+    """Since when nobody has been there for a seat whose devices were heard last at that time.
+
+    Who sat down or came back later was there then, whatever is heard of a device.
+    """
+    return seat.left_at or max(heard_last, seat.plays_since)
+
+
+def plays_in_person(seat: Seat) -> bool:
+    """A person sits there, is in the game, and plays: no bot stands in."""
+    return seat.occupant is Occupant.PERSON and not seat.dropped and not seat.stand_in
+
+
 def confirmed_at_panel(table: Table, number: int) -> bool:
-    """Only a press of its button confirms the turns of a seat."""
-    return table.seat(number).confirmation is Confirmation.PANEL
+    """Only a press of its button confirms the turns of a seat. A bot that stands in does itself."""
+    seat = table.seat(number)
+    return seat.confirmation is Confirmation.PANEL and not seat.stand_in
 
 
 def waits_for_button(table: Table, number: int) -> bool:
@@ -47,8 +74,8 @@ def waits_for_button(table: Table, number: int) -> bool:
 
 
 def has_people(table: Table) -> bool:
-    """Somebody who is no bot is still in the game."""
-    return any(seat.occupant is Occupant.PERSON and not seat.dropped for seat in table.seats)
+    """Somebody who is no bot still plays."""
+    return any(map(plays_in_person, table.seats))
 
 
 def free_seats(table: Table) -> tuple[int, ...]:
@@ -66,12 +93,56 @@ def is_full(table: Table) -> bool:
 
 
 def waiting_for(table: Table) -> tuple[int, ...]:
-    """The seats that still have to agree to a takeback that was asked for: bots always do."""
+    """The seats that still have to agree to a takeback that was asked for.
+
+    Bots always do, also those that stand in.
+    """
     return tuple(
         n
         for n, seat in enumerate(table.seats, 1)
-        if seat.occupant is Occupant.PERSON and not seat.dropped and n not in table.takeback_asked
+        if plays_in_person(seat) and n not in table.takeback_asked
     )
+
+
+def voters_about(table: Table, target: int) -> tuple[int, ...]:
+    """The seats that decide together whether a seat leaves the game: people who play themselves."""
+    return tuple(
+        n for n, seat in enumerate(table.seats, 1) if n != target and plays_in_person(seat)
+    )
+
+
+def still_to_vote(table: Table, target: int) -> tuple[int, ...]:
+    """The seats that don't want yet that a seat leaves the game."""
+    voted = dict(table.votes).get(target, ())
+    return tuple(n for n in voters_about(table, target) if n not in voted)
+
+
+def without_votes(
+    table: Table, number: int, *, about_it: bool = True
+) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """The table's votes without a seat's own, and without those about it (`about_it`)."""
+    kept = (
+        (target, tuple(n for n in voters if n != number))
+        for target, voters in table.votes
+        if not (about_it and target == number)
+    )
+    return tuple((target, voters) for target, voters in kept if voters)
+
+
+def next_host(table: Table) -> int:
+    """The seat to which the host's duties pass by themselves: the lowest of a person; 0 for none.
+
+    Whoever plays comes before those whose bot stands in, and before those who have left the game.
+    Nobody at a panel: a panel has no power but that of its buttons.
+    """
+    people = [n for n, seat in enumerate(table.seats, 1) if may_be_host(seat)]
+    playing = [n for n in people if plays_in_person(table.seat(n))]
+    return min(playing or people, default=0)
+
+
+def may_be_host(seat: Seat) -> bool:
+    """Somebody with a device of their own sits there."""
+    return seat.occupant is Occupant.PERSON and not seat.at_panel
 
 
 def in_words(numbers: Sequence[int]) -> str:

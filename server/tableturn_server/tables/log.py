@@ -32,6 +32,14 @@ class ChangeKind(IntEnum):
     PANEL = 14
     CONFIRMATION = 15
     REMATCH = 16
+    ADD_TIME = 17
+    TIME_OUT = 18
+    STAND_IN = 19
+    COME_BACK = 20
+    VOTE_DROP = 21
+    PASS_HOST = 22
+    OUTAGE = 23
+    RESEAT = 24
 
 
 class LogEntry(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
@@ -41,8 +49,11 @@ class LogEntry(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     confirms (0 for others) and `played` all actions of that turn, so that the
     entries of turns alone replay a game. `lines` are for everybody, `private`
     lines for one seat each; `turned_up` are those of the lines that tell what had
-    been hidden before. `bot` says that a bot sat on the seat whose turn was confirmed.
+    been hidden before. `bot` says that a bot took the turn that was confirmed, sitting there
+    or standing in.
     `shown` are the actions as others than the seat may see them; empty if they may see all.
+    `clocks` are the clocks that it changed: the seat, its deadline (0: none) and what was left,
+    so that the log tells when time was up without anybody's clock (C1).
     `time` is in milliseconds since 1970, UTC.
     """
 
@@ -58,6 +69,7 @@ class LogEntry(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     private: tuple[tuple[int, str], ...] = ()
     bot: bool = False
     shown: tuple[Action, ...] = ()
+    clocks: tuple[tuple[int, int, int], ...] = ()
 
     def actions_for(self, seat: int | None) -> tuple[Action, ...]:
         """The actions as a seat may see them, or a spectator (None)."""

@@ -10,16 +10,22 @@ import msgspec
 from tableturn_server.rules import catalog, components
 from tableturn_server.rules.game import BadOption, Game, Setting
 from tableturn_server.rules.source import SEED_BYTES
+from tableturn_server.tables.clocks import is_limited
 from tableturn_server.tables.log import ChangeKind, LogEntry
 from tableturn_server.tables.refusals import Reason, Refused
+from tableturn_server.tables.spans import DAY, HOUR, SECOND, in_time
 from tableturn_server.tables.state import (
     SEAT_COLORS,
+    Absence,
+    Clock,
+    ClockKind,
     Making,
     Seat,
     Status,
     Table,
     TableState,
     Takeback,
+    TimeoutPolicy,
 )
 
 TABLE_ID = re.compile(r"[a-z0-9][a-z0-9-]{2,39}")
@@ -32,7 +38,7 @@ _JOINER = "\u200d"  # joins emoji
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody asks for who makes a table; see `CreateTableRequest`."""
+    """What somebody asks for who makes a table; see `CreateTableRequest`. A span is in ms."""
 
     table_id: str
     game: str
@@ -46,6 +52,11 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     takeback: Takeback = Takeback.HOST
     title: str = ""
     seed: bytes = b""
+    clock: Clock = Clock()
+    absence: Absence = Absence()
+    private: bool = False
+    spectator_delay: int = 0
+    host_stays: bool = False
 
 
 def make(wish: Wish, *, drawn_seed: bytes, now: int) -> tuple[Table, LogEntry, tuple[str, ...]]:
@@ -72,6 +83,9 @@ def make(wish: Wish, *, drawn_seed: bytes, now: int) -> tuple[Table, LogEntry, t
             f"a seed has {SEED_BYTES} bytes, not {len(wish.seed)}",
             field="seed",
         )
+    check_clock(wish.clock)
+    check_absence(wish.absence)
+    check_delay(wish.spectator_delay)
     chosen, custom = _component_set(kind.component_set, wish)
     options = _options(kind, seats, wish.options, chosen)
     making = Making(
@@ -86,12 +100,17 @@ def make(wish: Wish, *, drawn_seed: bytes, now: int) -> tuple[Table, LogEntry, t
         custom_set=custom,
         host=wish.host,
         watch=wish.watch,
-        unlisted=wish.unlisted,
+        unlisted=wish.unlisted or wish.private,
         start_when_full=wish.start_when_full,
         takeback=wish.takeback,
         seed=wish.seed or drawn_seed,
         open_seed=bool(wish.seed),
         created=now,
+        clock=wish.clock,
+        absence=wish.absence,
+        private=wish.private,
+        spectator_delay=wish.spectator_delay,
+        host_stays=wish.host_stays,
     )
     table: Table = TableState(
         making=making,
@@ -160,6 +179,70 @@ def _options(
     except BadOption as error:
         raise Refused(Reason.BAD_FIELD, str(error), field="options") from error
     return options
+
+
+# -- time --------------------------------------------------------------------------------------
+
+_Bounds = dict[str, tuple[int, int]]
+_START: _Bounds = {"start": (0, DAY)}
+_BANK: _Bounds = {"bank": (SECOND, 7 * DAY), "step": (0, DAY), **_START}
+_SPANS: dict[ClockKind, tuple[str, _Bounds]] = {
+    ClockKind.NONE: ("a table without a clock", {}),
+    ClockKind.COUNT_UP: ("a clock that only counts", _START),
+    ClockKind.PER_TURN: ("a clock per turn", {"step": (SECOND, DAY), **_START}),
+    ClockKind.INCREMENT: ("a clock with an increment", _BANK),
+    ClockKind.DELAY: ("a clock with a delay", _BANK),
+    ClockKind.CORRESPONDENCE: ("a correspondence clock", {"step": (HOUR, 60 * DAY), **_START}),
+}
+"""Which spans each kind of clock has, and their bounds."""
+
+LEAST_GRACE, MOST_GRACE = 5 * SECOND, DAY
+MOST_DELAY = HOUR
+
+
+def check_clock(clock: Clock) -> None:
+    """Raise Refused for spans that the kind of clock doesn't have, or not so long or short."""
+    what, bounds = _SPANS[clock.kind]
+    for name in ("bank", "step", "start"):
+        least, most = bounds.get(name, (0, 0))
+        if least <= getattr(clock, name) <= most:
+            continue
+        raise Refused(
+            Reason.BAD_FIELD,
+            f"the {name} of {what} is {in_time(least)} to {in_time(most)}"
+            if name in bounds
+            else f"{what} has no {name}; leave it out",
+            field=f"clock.{name}",
+        )
+    if clock.timeout is not TimeoutPolicy.WARN and not is_limited(clock):
+        raise Refused(
+            Reason.BAD_FIELD,
+            f"{what} never runs out; leave out what happens then",
+            field="clock.timeout",
+        )
+
+
+def check_absence(absence: Absence) -> None:
+    """Raise Refused for a grace that is too short or too long."""
+    if not LEAST_GRACE <= absence.grace <= MOST_GRACE:
+        raise Refused(
+            Reason.BAD_FIELD,
+            f"the grace is {in_time(LEAST_GRACE)} to {in_time(MOST_GRACE)}",
+            field="absence.grace",
+        )
+
+
+def check_delay(delay: int) -> None:
+    """Raise Refused for what spectators see too late."""
+    if not 0 <= delay <= MOST_DELAY:
+        raise Refused(
+            Reason.BAD_FIELD,
+            f"what spectators see is at most {in_time(MOST_DELAY)} old",
+            field="spectator_delay",
+        )
+
+
+# -- names and texts ---------------------------------------------------------------------------
 
 
 def check_table_id(table_id: str) -> None:

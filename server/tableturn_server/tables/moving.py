@@ -55,7 +55,7 @@ def moved_up(table: Table) -> tuple[Table, Moves]:
         seats[number - 1] = Seat(table.seat(number).color)
     for old, new in to.items():
         seats[old - 1] = Seat(table.seat(old).color)
-        seats[new - 1] = _moved(table.seat(old), old, new, table.seat(new).color, revision)
+        seats[new - 1] = seat_moved(table.seat(old), old, new, table.seat(new).color, revision)
     buttons = {**dict.fromkeys(free, 0), **to}
     after = replace(
         table,
@@ -74,7 +74,7 @@ def _may_move(seat: Seat) -> bool:
     return seat.at_panel or seat.occupant is Occupant.BOT
 
 
-def _moved(seat: Seat, old: int, new: int, color: str, revision: int) -> Seat:
+def seat_moved(seat: Seat, old: int, new: int, color: str, revision: int) -> Seat:
     """Whoever sat on a seat on another one; a name that followed from the seat follows again."""
     name = seat.name
     if seat.bot and name == bot_name(seat.bot, old):

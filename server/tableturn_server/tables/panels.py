@@ -217,9 +217,17 @@ def _moved(panel: Panel, button: int, number: int, revision: int) -> Panel:
     )
 
 
-def at_next_table(panel: Panel) -> Panel:
-    """The panel at the next table, whose revisions begin with 1."""
-    return replace(panel, since=1, moved_at=tuple(min(at, 1) for at in panel.moved_at))
+def at_next_table(panel: Panel, to: Mapping[int, int]) -> Panel:
+    """The panel at the next table, whose revisions begin with 1.
+
+    Its buttons serve the seats that those whom they served have there, as `to` says.
+    """
+    return replace(
+        panel,
+        seats=tuple(to.get(number, 0) for number in panel.seats),
+        since=1,
+        moved_at=tuple(min(at, 1) for at in panel.moved_at),
+    )
 
 
 def moved(panel: Panel, to: Mapping[int, int], revision: int) -> Panel:

@@ -4,6 +4,7 @@
 |---|---|---|
 | press | take a seat | confirm, unless that skips a turn; take the seat, if it was left |
 | long press | start with those who are here | pass the round, else confirm |
+| either, while a bot stands in | | play on instead of the bot, and nothing else |
 | chord | | undo a step, else take a turn back |
 | master | | pause, or go on |
 | master, long | | begin the next round, between rounds |
@@ -32,6 +33,7 @@ from tableturn_server.tables.facts import (
     name_of,
     panel_of,
     panel_serving,
+    plays_in_person,
     staged_position,
     waits_for_button,
 )
@@ -52,6 +54,7 @@ from tableturn_server.tables.rights import (
     unknown_token,
 )
 from tableturn_server.tables.seating import seated, starting
+from tableturn_server.tables.stand_ins import coming_back
 from tableturn_server.tables.state import (
     Confirmation,
     Occupant,
@@ -90,6 +93,8 @@ def press(
         case Gesture.PRESS if panel.seats[command.button - 1] in free_seats(table):
             return _sit_down_again(table, panel, command, now)
     number = _seat_in_game(table, panel, command)
+    if table.seat(number).stand_in:
+        return _come_back(table, number, command, now)
     match command.gesture:
         case Gesture.PRESS:
             return _confirm(table, number, now, positions)
@@ -227,6 +232,16 @@ def _seat_in_game(table: Table, panel: Panel, command: commands.Press) -> int:
     return number
 
 
+def _come_back(table: Table, number: int, command: commands.Press, now: int) -> Change:
+    """Whoever presses their button while a bot stands in is back; the turn is not confirmed."""
+    if command.gesture not in (Gesture.PRESS, Gesture.LONG):
+        raise Refused(
+            Reason.NOT_ALLOWED,
+            f"a bot plays on for {name_of(table, number)}; press the button to play yourself",
+        )
+    return coming_back(table, number, now)
+
+
 def _confirm(table: Table, number: int, now: int, positions: Positions) -> Change:
     """Confirm what is staged; never a turn in which nothing was done, if that skips it."""
     _check_decided(table, number)
@@ -328,7 +343,7 @@ def _presses_for(table: Table, number: int) -> bool:
     """A person at the panel may end the time between rounds for this seat."""
     seat = table.seat(number)
     return (
-        seat.occupant is Occupant.PERSON
+        plays_in_person(seat)
         and seat.confirmation is not Confirmation.DEVICE
         and not table.staged[number - 1]
     )

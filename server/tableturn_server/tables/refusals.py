@@ -36,6 +36,8 @@ class Reason(StrEnum):
     SHUTTING_DOWN = "SHUTTING_DOWN"
     PANEL_HELD = "PANEL_HELD"
     GAME_RUNNING = "GAME_RUNNING"
+    NO_CLOCK = "NO_CLOCK"
+    UNKNOWN_CODE = "UNKNOWN_CODE"
 
 
 class Refused(Exception):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from enum import IntEnum
 from hashlib import blake2b
 
 from msgspec.structs import replace
@@ -16,23 +17,40 @@ from msgspec.structs import replace
 from tableturn_server.rules import catalog
 from tableturn_server.tables import commands
 from tableturn_server.tables.change import Change
+from tableturn_server.tables.facts import may_be_host
 from tableturn_server.tables.log import ChangeKind, LogEntry
 from tableturn_server.tables.making import check_table_id
+from tableturn_server.tables.moving import seat_moved
 from tableturn_server.tables.panels import at_next_table
 from tableturn_server.tables.rights import check_over, is_host, panels_of_token, unknown_token
-from tableturn_server.tables.state import Occupant, Seat, Status, Table, TableState
+from tableturn_server.tables.state import Occupant, Seat, Status, Table, TableState, game_of
 
 _ID_BYTES = 10
 
 
+class RematchOrder(IntEnum):
+    """Who sits where at the next table, numbered as `tableturn.v1.RematchOrder`."""
+
+    SAME = 1
+    ROTATED = 2
+    LOSER_FIRST = 3
+
+
 def next_table(
-    table: Table, by: commands.By, *, drawn_seed: bytes, now: int
+    table: Table,
+    by: commands.By,
+    *,
+    drawn_seed: bytes,
+    now: int,
+    order: RematchOrder = RematchOrder.SAME,
 ) -> tuple[Table, LogEntry]:
     """The next table at its first revision, and its log entry.
 
     It has the same game, options, components, seats, bots, panels and tokens, and a new secret
-    seed; a seat that was left is free. The table that is over stays as it is. If its
-    `next_table` is set, that table has been made already. `now` is in milliseconds since 1970.
+    seed; a seat that was left is free. Who sits where follows from `order`; buttons and the
+    host's duties go with their people, colours with the seats. The table that is over stays as
+    it is. If its `next_table` is set, that table has been made already, in whatever order was
+    asked for first. `now` is in milliseconds since 1970.
     Raises Refused with BAD_TOKEN, NOT_ALLOWED, NOT_STARTED or GAME_RUNNING.
     """
     check_rematch(table, by)
@@ -47,13 +65,18 @@ def next_table(
         left_out=0,
     )
     count = len(table.seats)
+    to = _places(table, order)
+    seats = {new: _again(table, old, new) for old, new in to.items()}
+    host_seat = to.get(table.host_seat, 0)
+    if host_seat and not may_be_host(seats[host_seat]):
+        host_seat = 0
     made: Table = TableState(
         making=making,
         revision=1,
         stamp=now,
         status=Status.OPEN,
         paused=False,
-        seats=tuple(map(_again, table.seats)),
+        seats=tuple(seats[number] for number in range(1, count + 1)),
         asked_at=(0,) * count,
         turned_at=0,
         staged=((),) * count,
@@ -62,17 +85,37 @@ def next_table(
         takeback_asked=(),
         open=None,
         hidden=None,
-        panels=tuple(map(at_next_table, table.panels)),
+        panels=tuple(at_next_table(panel, to) for panel in table.panels),
+        host_seat=host_seat,
+        host_gone=table.host_gone and host_seat > 0,
     )
     line = f"the next table of {kind.title} after {table.making.table_id}, for {count}, is made"
     return made, LogEntry(revision=1, time=now, kind=ChangeKind.CREATE, lines=(line,))
 
 
-def _again(seat: Seat) -> Seat:
-    """Who sat on a seat sits there again, also who conceded; a seat that was left is free."""
+def _places(table: Table, order: RematchOrder) -> dict[int, int]:
+    """The seats of the next table by those of the one that is over."""
+    seats = list(range(1, len(table.seats) + 1))
+    match order:
+        case RematchOrder.ROTATED:
+            seats = [*seats[1:], seats[0]]
+        case RematchOrder.LOSER_FIRST:
+            outcome = game_of(table).outcome(table.position)
+            assert outcome is not None
+            ranks = {result.seat: result.rank for result in outcome.results}
+            seats.sort(key=lambda number: -ranks[number])  # ties stay in the order of the seats
+    return {old: new for new, old in enumerate(seats, 1)}
+
+
+def _again(table: Table, old: int, new: int) -> Seat:
+    """Who sat on a seat sits there again or on another, also who conceded.
+
+    A seat that was left is free. At the end of a game no bot stands in for anybody any more.
+    """
+    seat, color = table.seat(old), table.seat(new).color
     if seat.occupant is Occupant.NOBODY:
-        return Seat(seat.color)
-    return replace(seat, dropped=False, since=1)
+        return Seat(color)
+    return seat_moved(replace(seat, dropped=False), old, new, color, 1)
 
 
 def check_rematch(table: Table, by: commands.By) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tableturn_server.tables import commands
-from tableturn_server.tables.facts import asked_seats, name_of, panel_serving
+from tableturn_server.tables.facts import asked_seats, bot_of, name_of, panel_serving
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.state import Confirmation, Panel, Status, Table, Takeback
 
@@ -27,8 +27,14 @@ def any_seat(table: Table) -> tuple[int, ...]:
 
 
 def is_host(table: Table, by: commands.By) -> bool:
-    """The sender has the host's powers."""
-    return by.admin or (bool(by.token) and by.token == table.making.host)
+    """The sender has the host's powers: by the host's token, or by that of a seat that got them."""
+    if by.admin:
+        return True
+    if not by.token:
+        return False
+    if by.token == table.making.host and not table.host_gone:
+        return True
+    return table.host_seat > 0 and by.token == table.seat(table.host_seat).token
 
 
 def panels_of_token(table: Table, token: bytes) -> tuple[Panel, ...]:
@@ -54,6 +60,12 @@ def check_host(table: Table, by: commands.By, what: str) -> None:
         raise unknown_token(table, by, f"the host's token, to {what}")
 
 
+def check_service(table: Table, by: commands.By) -> None:
+    """Raise Refused unless the service itself sends this."""
+    if not by.service:
+        raise unknown_token(table, by, "the service itself")
+
+
 def unknown_token(table: Table, by: commands.By, needed: str) -> Refused:
     """The refusal for a token that doesn't reach: unknown here, or of another scope."""
     if is_known(table, by.token):
@@ -64,12 +76,12 @@ def unknown_token(table: Table, by: commands.By, needed: str) -> Refused:
 # -- seats ---------------------------------------------------------------------------------
 
 
-def no_seat(table: Table, number: int) -> Refused:
+def no_seat(table: Table, number: int, field: str = "seat") -> Refused:
     """The refusal of a seat that the table doesn't have."""
     return Refused(
         Reason.UNKNOWN_NAME,
         f"there is no seat {number}; this table has seats 1 to {len(table.seats)}",
-        field="seat",
+        field=field,
     )
 
 
@@ -94,14 +106,23 @@ def acting_seat(table: Table, by: commands.By, wanted: int) -> int:
 
 
 def playing_seat(table: Table, by: commands.By, wanted: int, prefer: Prefer) -> int:
-    """The seat for which the sender stages and undoes: an own one, a bot's, or one at a panel."""
+    """The seat for which the sender stages and undoes: an own one, a bot's, or one at a panel.
+
+    Where a bot stands in, it and whoever holds the seat may; nobody plays along.
+    """
     check_seat(table, wanted)
     if wanted:
-        if by.bots and table.seat(wanted).bot:
+        seat = table.seat(wanted)
+        if by.bots and bot_of(seat):
             return wanted
+        if seat.stand_in and is_known(table, by.token) and by.token != seat.token:
+            raise Refused(
+                Reason.NOT_ALLOWED,
+                f"a bot plays on for {name_of(table, wanted)}, who may come back; nobody else does",
+            )
         if plays_along(table, by, wanted):
             return wanted
-        if table.seat(wanted).bot and is_known(table, by.token):
+        if seat.bot and is_known(table, by.token):
             raise Refused(Reason.NOT_ALLOWED, f"a bot plays for seat {wanted}, nobody else does")
     return own_seat(table, by, wanted, prefer)
 
@@ -155,6 +176,8 @@ def takeback_seat(table: Table, command: commands.TakeBack) -> int:
 def check_confirms_itself(table: Table, by: commands.By, number: int) -> None:
     """Raise Refused unless the sender, who may stage for a seat, may confirm its turn too."""
     seat = table.seat(number)
+    if by.bots and seat.stand_in:
+        return
     panel = panel_serving(table, number)
     if seat.confirmation is Confirmation.PANEL:
         where = f"of panel {panel.uid}" if panel else "of a panel"

@@ -7,7 +7,15 @@ from msgspec.structs import replace
 from tableturn_server.rules.game import BadOption
 from tableturn_server.tables import commands
 from tableturn_server.tables.change import Change
-from tableturn_server.tables.facts import free_seats, in_words, is_full, name_of, with_value
+from tableturn_server.tables.facts import (
+    free_seats,
+    in_words,
+    is_full,
+    name_of,
+    next_host,
+    with_value,
+    without_votes,
+)
 from tableturn_server.tables.log import ChangeKind, LogEntry, first_hash
 from tableturn_server.tables.making import NAME_LENGTH, check_token, clean_text
 from tableturn_server.tables.moving import bot_name, moved_up
@@ -18,9 +26,11 @@ from tableturn_server.tables.rights import (
     check_not_over,
     check_occupant,
     check_seat,
+    is_host,
     panels_of_token,
     seat_of_owner_or_host,
 )
+from tableturn_server.tables.stand_ins import BOT_NAME_LENGTH, with_a_step
 from tableturn_server.tables.state import (
     Confirmation,
     Occupant,
@@ -30,8 +40,6 @@ from tableturn_server.tables.state import (
     game_of,
 )
 
-_BOT_NAME_LENGTH = 30
-
 # -- sitting down --------------------------------------------------------------------------
 
 
@@ -40,6 +48,8 @@ def take_seat(table: Table, command: commands.TakeSeat, now: int) -> Change:
     name = clean_text(command.name, "name", NAME_LENGTH)
     check_token(command.token, "token_sha256")
     check_not_over(table)
+    if table.making.private and not command.invited and not is_host(table, command.by):
+        raise Refused(Reason.NOT_ALLOWED, "this table is private: it needs its join code")
     number = _free_seat(table, command.seat)
     seat = replace(
         table.seat(number),
@@ -56,7 +66,7 @@ def take_seat(table: Table, command: commands.TakeSeat, now: int) -> Change:
 def seat_bot(table: Table, command: commands.SeatBot, now: int) -> Change:
     """Give a free seat to a bot. What had been staged there is undone: a bot begins anew."""
     check_host(table, command.by, "seat a bot")
-    bot = clean_text(command.bot, "bot", _BOT_NAME_LENGTH)
+    bot = clean_text(command.bot, "bot", BOT_NAME_LENGTH)
     name = clean_text(command.name, "name", NAME_LENGTH, empty=True)
     check_not_over(table)
     number = _free_seat(table, command.seat)
@@ -86,11 +96,16 @@ def _free_seat(table: Table, wanted: int) -> int:
 def seated(table: Table, number: int, seat: Seat, who: str, now: int) -> Change:
     """Somebody sits on a seat from now on; the game starts if that is wanted when all do."""
     revision = table.revision + 1
+    sitting = replace(
+        seat, since=revision, stand_in="", stand_in_cause=0, left_at=0, plays_since=now
+    )
     after = replace(
         table,
         revision=revision,
         stamp=now,
-        seats=with_value(table.seats, number, replace(seat, since=revision)),
+        seats=with_value(table.seats, number, sitting),
+        votes=without_votes(table, number),
+        clocks=with_a_step(table, number, now) if table.seat(number).stand_in else table.clocks,
         # Whoever sits down is asked anew: what was sent for the seat before doesn't count (S15).
         asked_at=with_value(table.asked_at, number, revision),
     )
@@ -167,7 +182,7 @@ def _how_confirmed(seat: Seat) -> str:
 
 
 def leave_seat(table: Table, command: commands.LeaveSeat, now: int) -> Change:
-    """Free a seat; its token loses it. What it has staged stays.
+    """Free a seat; its token loses it. What it has staged stays. The host's duties pass on.
 
     Before the start, a button that got the seat by being pressed is free too; one that the host
     gave the seat stays with it.
@@ -178,26 +193,53 @@ def leave_seat(table: Table, command: commands.LeaveSeat, now: int) -> Change:
     seat = table.seat(number)
     if seat.occupant is Occupant.NOBODY:
         raise Refused(Reason.BAD_FIELD, f"nobody sits on seat {number}", field="seat")
-    name = "" if table.status is Status.OPEN else seat.name
+    lobby = table.status is Status.OPEN
     revision = table.revision + 1
-    free = Seat(seat.color, name, dropped=seat.dropped, since=revision)
+    free = Seat(
+        seat.color,
+        "" if lobby else seat.name,
+        dropped=seat.dropped,
+        since=revision,
+        left_at=0 if lobby else now,
+    )
     after = replace(
         table,
         revision=revision,
         stamp=now,
         seats=with_value(table.seats, number, free),
         takeback_asked=tuple(n for n in table.takeback_asked if n != number),
+        votes=without_votes(table, number),
     )
-    if seat.at_panel and table.status is Status.OPEN:
+    if seat.at_panel and lobby:
         after = replace(after, panels=freed(table, number))
+    after, passed = _host_passed_on(table, after, number)
     entry = LogEntry(
         revision=after.revision,
         time=now,
         kind=ChangeKind.LEAVE_SEAT,
         seat=number,
-        lines=(f"{seat.name} leaves seat {number} ({seat.color})",),
+        lines=(f"{seat.name} leaves seat {number} ({seat.color})", *passed),
     )
     return Change(after, entry, number)
+
+
+def _host_passed_on(before: Table, after: Table, number: int) -> tuple[Table, tuple[str, ...]]:
+    """The table with a host when a seat was left, and what the log says if it is another one (C8).
+
+    The duties pass on where they had passed to the seat that was left, and besides where the
+    host's own token held it. Nobody to take them, or a host who keeps them: they are with the
+    host's own token again, so that a table is never without.
+    """
+    was_theirs = before.host_seat == number
+    left_by_host = before.seat(number).token == before.making.host and not before.host_gone
+    if not was_theirs and (before.host_seat or not left_by_host):
+        return after, ()
+    heir = 0 if before.making.host_stays else next_host(after)
+    after = replace(after, host_seat=heir, host_gone=before.host_gone and heir > 0)
+    if heir:
+        beside = "" if after.host_gone else " as well"
+        return after, (f"{name_of(after, heir)} has the host's duties{beside}",)
+    return after, ("the host's own token has the host's duties",) if was_theirs else ()
 
 
 # -- the start -----------------------------------------------------------------------------

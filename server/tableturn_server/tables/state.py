@@ -54,12 +54,86 @@ class Confirmation(IntEnum):
     EITHER = 3
 
 
+class ClockKind(IntEnum):
+    """How a seat's time is counted, numbered as `tableturn.v1.ClockKind`."""
+
+    NONE = 1
+    COUNT_UP = 2
+    PER_TURN = 3
+    INCREMENT = 4
+    DELAY = 5
+    CORRESPONDENCE = 6
+
+
+class TimeoutPolicy(IntEnum):
+    """What happens when a seat's time is up, numbered as `tableturn.v1.TimeoutPolicy`."""
+
+    WARN = 1
+    DEFAULT = 2
+    BOT = 3
+    DROP = 4
+
+
+class AbsencePolicy(IntEnum):
+    """What happens to a seat whose player is not there: `tableturn.v1.AbsencePolicy`."""
+
+    WAIT = 1
+    BOT = 2
+    DROP = 3
+
+
+class Clock(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """The clock of a table (`tableturn.v1.ClockSettings`); times in milliseconds."""
+
+    kind: ClockKind = ClockKind.NONE
+    bank: int = 0
+    step: int = 0
+    timeout: TimeoutPolicy = TimeoutPolicy.WARN
+    start: int = 0
+
+
+class Absence(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """What happens to a seat whose player is not there, after which grace in milliseconds."""
+
+    policy: AbsencePolicy = AbsencePolicy.WAIT
+    grace: int = 120_000
+
+
+class SeatClock(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """The clock of one seat as of the last change; all in milliseconds.
+
+    `start`, `delay` and `bank` are left, and used up in this order. `used` is what the seat has
+    thought in all. `since` is when it began to run, 0 if it stands; `deadline` when its time is
+    up, 0 if it never is. `ran_out`: the time for this turn is up, and the turn goes on. `owed` is
+    what was used of a step that a takeback withdrew; it is taken off the next one.
+    """
+
+    bank: int = 0
+    delay: int = 0
+    start: int = 0
+    used: int = 0
+    since: int = 0
+    deadline: int = 0
+    ran_out: bool = False
+    owed: int = 0
+
+
+class StandInCause(IntEnum):
+    """Why a bot plays on for a person."""
+
+    WISH = 1
+    TIME = 2
+    ABSENCE = 3
+
+
 class Making(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     """What a table was made with. Never changes, but for seats that are taken away at the start.
 
     Tokens are kept as SHA-256 only; `watch` is empty where anybody may watch.
     `custom_set` is the document of a component set of the maker's own. `left_out` counts the seats
-    that were taken away. Times are milliseconds since 1970, UTC.
+    that were taken away. `private`: nobody sits down without a join code or the host's token.
+    `spectator_delay` (milliseconds) is how old what spectators see is. `host_stays`: the host's
+    duties never pass on by themselves. Times are milliseconds since 1970, UTC.
     """
 
     table_id: str
@@ -80,6 +154,11 @@ class Making(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     open_seed: bool
     created: int
     left_out: int = 0
+    clock: Clock = Clock()
+    absence: Absence = Absence()
+    private: bool = False
+    spectator_delay: int = 0
+    host_stays: bool = False
 
 
 class Seat(msgspec.Struct, frozen=True, array_like=True):
@@ -88,7 +167,9 @@ class Seat(msgspec.Struct, frozen=True, array_like=True):
     `since` is the revision at which somebody sat down there or left last; 0 for never. `bot` is
     the name of the bot that sits there; it holds no token. `at_panel` says that somebody sat
     down by a press at a panel, whose token holds the seat then: none, once that panel was taken
-    off the table.
+    off the table. `stand_in` is the bot that plays on for the person who sits there,
+    `stand_in_cause` why (0: none does). `left_at` is when a seat was left in a running game, else
+    0, and `plays_since` when its person sat down or came back last; in milliseconds since 1970.
     """
 
     color: str
@@ -100,6 +181,10 @@ class Seat(msgspec.Struct, frozen=True, array_like=True):
     bot: str = ""
     confirmation: Confirmation = Confirmation.EITHER
     at_panel: bool = False
+    stand_in: str = ""
+    stand_in_cause: int = 0
+    left_at: int = 0
+    plays_since: int = 0
 
 
 class Panel(msgspec.Struct, frozen=True, array_like=True):
@@ -132,6 +217,14 @@ class TableState(msgspec.Struct, Generic[Open, Hidden], frozen=True, array_like=
     drop: neither it nor what was before it is taken back. `waits_at` holds for each
     seat with a bot the revision at which the bot left its turn to the seat's button;
     it counts while what the seat is asked is still the same.
+
+    `clocks` holds each seat's clock once the game has started, and nothing where the table has
+    none. `standing_since` is when the game was paused or came between two rounds, 0 if it is
+    neither; `paused_time` and `between_time` are how long it was so in all before that. `credited`
+    is the end of the last outage for which nobody was charged. `votes` are pairs of a seat that
+    shall leave and those who want it. `host_seat` is the seat to which the host's duties have
+    passed (0: none), and `host_gone` says that the host's own token has them no more. All times in
+    milliseconds.
     """
 
     making: Making
@@ -154,6 +247,14 @@ class TableState(msgspec.Struct, Generic[Open, Hidden], frozen=True, array_like=
     paused_at: int = 0
     drop_turn: int = 0
     waits_at: tuple[int, ...] = ()
+    clocks: tuple[SeatClock, ...] = ()
+    standing_since: int = 0
+    paused_time: int = 0
+    between_time: int = 0
+    credited: int = 0
+    votes: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    host_seat: int = 0
+    host_gone: bool = False
 
     def seat(self, number: int) -> Seat:
         """A seat by its number, from 1."""
@@ -222,13 +323,20 @@ def encode(table: Table) -> bytes:
     return table.making.game.encode() + b"\0" + _encoder.encode(table)
 
 
-def decode(blob: bytes) -> Table:
-    """The table that `encode` wrote. Raises ValueError where it was not."""
+def decode(blob: bytes, like: Table | None = None) -> Table:
+    """The table that `encode` wrote. Raises ValueError where it was not.
+
+    `like` is the same table at another revision, which has the component set if this lacks it.
+    """
     name, _, body = blob.partition(b"\0")
     try:
         table: Table = _decoder(name.decode()).decode(body)
     except msgspec.DecodeError as error:
         raise ValueError(f"the table's state can't be read: {error}") from error
+    if like is not None:
+        making = msgspec.structs.replace(table.making, custom_set=like.making.custom_set)
+        same = making == like.making  # the same object, where it is: see `game_of`
+        table = msgspec.structs.replace(table, making=like.making if same else making)
     component_set(table.making)  # the values that it began with are still at hand
     return table
 

@@ -2,14 +2,15 @@
 
 Where bots play along, what is taken back is the last turn that somebody else confirmed, with
 the turns of bots after it: to take back a bot's turn alone would change nothing. Where only
-bots have played, their last turn is taken back.
+bots have played, their last turn is taken back. A turn that a bot took while it stood in for
+somebody is a bot's; it stands in still after it was taken back.
 """
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from tableturn_server.tables import commands
+from tableturn_server.tables import clocks, commands
 from tableturn_server.tables.change import Change
 from tableturn_server.tables.facts import name_of, waiting_for
 from tableturn_server.tables.history import (
@@ -70,10 +71,13 @@ def taking_back(
         return Change(noted, replace(entry, lines=(line,)), number, waiting_for=waiting)
     assert history is not None
     seen = tuple(f"it had been seen: {line}" for turn in gone for line in turn.turned_up)
+    before = _before(table, history, gone[0].turn, now)
     return Change(
-        _before(table, history, gone[0].turn, now),
+        before,
         replace(entry, lines=entry.lines + seen),
         number,
+        undone=tuple(turn.seat for turn in gone),
+        withdrawn=clocks.turns_begun(before, gone) if clocks.has_clock(table) else (),
     )
 
 

@@ -14,11 +14,13 @@ from tableturn_server.tables import commands
 from tableturn_server.tables.change import Change
 from tableturn_server.tables.facts import (
     asked_seats,
+    bot_of,
     confirmed_at_panel,
     name_of,
     staged_position,
     staging_seats,
     with_value,
+    without_votes,
 )
 from tableturn_server.tables.log import ChangeKind, LogEntry, drop_line, next_hash, turn_line
 from tableturn_server.tables.refusals import Reason, Refused
@@ -33,7 +35,8 @@ from tableturn_server.tables.rights import (
     seat_of_owner_or_host,
     unknown_token,
 )
-from tableturn_server.tables.state import SNAPSHOT_EVERY, Status, Table, game_of
+from tableturn_server.tables.stand_ins import back_line, returned
+from tableturn_server.tables.state import SNAPSHOT_EVERY, Seat, Status, Table, game_of
 
 Positions = Mapping[int, Any]
 """Positions with what seats have staged, by seat, as far as they are known."""
@@ -43,19 +46,31 @@ Positions = Mapping[int, Any]
 
 
 def act(table: Table, command: commands.Act, now: int, positions: Positions) -> Change:
-    """Stage actions, and confirm the turn if asked to: all of it, or nothing."""
+    """Stage actions, and confirm the turn if asked to: all of it, or nothing.
+
+    Whoever acts while a bot stands in for them is back.
+    """
     number = playing_seat(table, command.by, command.seat, asked_seats)
     check_running(table)
     check_question(table, number, command.expected_revision)
     check_not_paused(table)
     if command.by.bots and not command.actions and not command.confirm:
         return _waits(table, number, now)
+    if command.by.bots and not command.confirm and table.seat(number).stand_in:
+        raise Refused(
+            Reason.CANNOT_CONFIRM, f"the bot that stands in for seat {number} takes whole turns"
+        )
     if not command.actions and not command.confirm:
         raise Refused(
             Reason.BAD_FIELD, "no action and no confirmation is asked for", field="actions"
         )
     if command.confirm:
         check_confirms_itself(table, command.by, number)
+    if table.seat(number).stand_in and not command.by.bots:
+        back = returned(table, number, now)
+        change = play(back, number, command.actions, command.confirm, now, positions)
+        lines = (back_line(table, number), *change.entry.lines)
+        return replace(change, entry=replace(change.entry, lines=lines))
     return play(table, number, command.actions, command.confirm, now, positions)
 
 
@@ -66,8 +81,12 @@ def play(
     confirm: bool,
     now: int,
     positions: Positions,
+    why: tuple[str, ...] = (),
 ) -> Change:
-    """Stage actions for a seat, and confirm its turn if `confirm`, as far as the rules allow."""
+    """Stage actions for a seat, and confirm its turn if `confirm`, as far as the rules allow.
+
+    `why` are lines for the log that come first.
+    """
     game = game_of(table)
     asked = game.prompts(table.position)
     if all(prompt.seat != number for prompt in asked):
@@ -76,7 +95,7 @@ def play(
     if open_ is None:
         open_ = staged_position(game, table, number)
     who = name_of(table, number)
-    lines = []
+    lines = list(why)
     for index, action in enumerate(actions):
         try:
             after = game.stage(open_, number, action)
@@ -97,6 +116,18 @@ def play(
     )
     played = table.staged[number - 1] + actions
     return Change(_staged(table, number, played, now), entry, number, position=open_)
+
+
+def default_turn(table: Table, number: int, now: int, line: str) -> Change:
+    """The least that the rules allow is done for a seat (DR-3); `line` says why.
+
+    What the seat has staged is undone first (DR-2). The turn is one like any other: it may be
+    taken back, and the log alone replays it.
+    """
+    why = (f"{line}; what it has staged is undone",) if table.staged[number - 1] else (line,)
+    cleared = replace(table, staged=with_value(table.staged, number, ()))
+    actions = game_of(table).default(table.position, number)
+    return play(cleared, number, actions, True, now, {}, why)
 
 
 def _waits(table: Table, number: int, now: int) -> Change:
@@ -150,7 +181,7 @@ def _confirm(
         raise Refused(Reason.CANNOT_CONFIRM, str(error)) from error
     played = table.staged[number - 1] + actions
     after = _resolved(table, game, asked, resolved, number, turn_line(number, played), now)
-    bot = bool(table.seat(number).bot)
+    bot = bool(bot_of(table.seat(number)))
     after = replace(after, bot_turns=table.bot_turns + 1 if bot else 0)
     entry = LogEntry(
         revision=after.revision,
@@ -170,7 +201,10 @@ def _confirm(
 
 
 def undo(table: Table, command: commands.Undo, now: int) -> Change:
-    """Undo the last staged action of a seat, or all."""
+    """Undo the last staged action of a seat, or all.
+
+    Nobody comes back by it: a bot that stands in leaves nothing staged.
+    """
     number = playing_seat(table, command.by, command.seat, staging_seats)
     check_running(table)
     check_question(table, number, command.expected_revision)
@@ -239,11 +273,14 @@ def _resolved(
         if not same or (staged[index] and not _fits(game, resolved.open, seat, staged[index])):
             asked_at[index] = revision
             staged[index] = ()
+    over = game.outcome(resolved.open) is not None
     return replace(
         table,
         revision=revision,
         stamp=now,
-        status=Status.FINISHED if game.outcome(resolved.open) else Status.RUNNING,
+        status=Status.FINISHED if over else Status.RUNNING,
+        seats=tuple(map(_in_person, table.seats)) if over else table.seats,
+        votes=() if over else table.votes,
         asked_at=tuple(asked_at),
         staged=tuple(staged),
         turned_at=revision,
@@ -253,6 +290,11 @@ def _resolved(
         open=resolved.open,
         hidden=resolved.hidden,
     )
+
+
+def _in_person(seat: Seat) -> Seat:
+    """The seat at the end: no bot has to play on for anybody."""
+    return replace(seat, stand_in="", stand_in_cause=0) if seat.stand_in else seat
 
 
 def _fits(game: Game[Any, Any], open_: Any, number: int, actions: tuple[Any, ...]) -> bool:
@@ -306,19 +348,30 @@ def concede(table: Table, command: commands.Concede, now: int) -> Change:
     seat = table.seat(number)
     if seat.dropped:
         raise Refused(Reason.NOT_ASKED, f"seat {number} has left the game already")
+    return dropping(table, number, now, f"{name_of(table, number)} leaves the game")
+
+
+def dropping(table: Table, number: int, now: int, line: str) -> Change:
+    """A seat leaves the game for good (DR-2, DR-4), whoever wants it; `line` says why."""
     game = game_of(table)
     resolved = game.drop(table.position, table.hidden, number)
     asked = game.prompts(table.position)
     after = _resolved(table, game, asked, resolved, number, drop_line(number), now)
-    gone = with_value(after.seats, number, replace(seat, dropped=True))
-    after = replace(after, seats=gone, bot_turns=0, drop_turn=after.turns)
+    gone = replace(table.seat(number), dropped=True, stand_in="", stand_in_cause=0)
+    after = replace(
+        after,
+        seats=with_value(after.seats, number, gone),
+        bot_turns=0,
+        drop_turn=after.turns,
+        votes=without_votes(after, number),
+    )
     entry = LogEntry(
         revision=after.revision,
         time=now,
         kind=ChangeKind.DROP,
         seat=number,
         turn=after.turns,
-        lines=(f"{name_of(table, number)} leaves the game", *resolved.events),
+        lines=(line, *resolved.events),
         turned_up=resolved.turned_up,
         private=resolved.private,
     )

@@ -14,9 +14,16 @@ from tableturn_server.rules.actions import Action
 from tableturn_server.rules.choices import Choice, Illegal
 from tableturn_server.rules.game import Game, Outcome, PromptKind
 from tableturn_server.tables import commands
-from tableturn_server.tables.facts import staged_position, waits_for_button
+from tableturn_server.tables.clocks import is_limited, left, low_at
+from tableturn_server.tables.facts import staged_position, still_to_vote, waits_for_button
 from tableturn_server.tables.refusals import Reason, Refused
-from tableturn_server.tables.rights import check_seat, is_known, panels_of_token, plays_along
+from tableturn_server.tables.rights import (
+    check_seat,
+    is_host,
+    is_known,
+    panels_of_token,
+    plays_along,
+)
 from tableturn_server.tables.state import (
     Confirmation,
     Occupant,
@@ -38,6 +45,27 @@ class PromptView(views.View, frozen=True, kw_only=True):
     label: str = ""
 
 
+class ClockView(views.View, frozen=True, kw_only=True):
+    """A seat's clock (`tableturn.v1.SeatClock`); in milliseconds, 0 for an absent time."""
+
+    running: bool = False
+    deadline: int = 0
+    left: int | None = None
+    used: int = 0
+    running_since: int = 0
+    low_time: int = 0
+    ran_out: bool = False
+    start_left: int = 0
+
+
+class DropVote(views.View, frozen=True, kw_only=True):
+    """Who wants a seat to leave the game (`tableturn.v1.DropVote`)."""
+
+    seat: int
+    voters: tuple[int, ...]
+    waiting_for: tuple[int, ...]
+
+
 class SeatView(views.View, frozen=True, kw_only=True):
     """One seat (`tableturn.v1.SeatView`)."""
 
@@ -50,6 +78,7 @@ class SeatView(views.View, frozen=True, kw_only=True):
     confirmation: Confirmation
     from_panel: bool = False
     bot_waits: bool = False
+    stand_in: str = ""
 
 
 class PanelView(views.View, frozen=True, kw_only=True):
@@ -71,7 +100,7 @@ class SetInfo(views.View, frozen=True, kw_only=True):
 class TableView(views.View, frozen=True, kw_only=True):
     """A table as one seat or a spectator sees it, without ids of changes and times.
 
-    `staged` pairs seats with their actions; the service writes them out.
+    What seats have staged (`staged`) and their clocks (`clocks`) the service writes beside it.
     """
 
     table_id: str
@@ -98,6 +127,9 @@ class TableView(views.View, frozen=True, kw_only=True):
     log_hash: bytes = b""
     panels: tuple[PanelView, ...] = ()
     next_table_id: str = ""
+    private: bool = False
+    host_seat: int = 0
+    drop_votes: tuple[DropVote, ...] = ()
 
 
 def audience(table: Table, by: commands.By, wanted: int) -> int | None:
@@ -120,9 +152,27 @@ def audience(table: Table, by: commands.By, wanted: int) -> int | None:
     if own:
         return own[0]
     making = table.making
-    if making.watch and not by.admin and by.token not in (making.watch, making.host):
-        raise Refused(Reason.BAD_TOKEN, "spectators of this table need its watch token")
+    may_look = by.admin or (by.token and by.token in (making.watch, making.host))
+    if not may_look:
+        if making.watch:
+            raise Refused(Reason.BAD_TOKEN, "spectators of this table need its watch token")
+        if making.private:
+            raise Refused(
+                Reason.BAD_TOKEN, "this table is private: only those who sit there may look"
+            )
     return None
+
+
+def is_plain_spectator(table: Table, by: commands.By) -> bool:
+    """Somebody without a seat, a panel, or the host's or admin's token: who may just watch."""
+    if by.admin or by.bots or by.service or is_host(table, by) or by.token == table.making.host:
+        return False
+    return not (table.seats_of(by.token) or panels_of_token(table, by.token))
+
+
+def as_spectator(table: Table, by: commands.By) -> commands.By:
+    """A plain spectator with nothing but the right to watch, whatever was held there before."""
+    return commands.By(by.token if by.token == table.making.watch else b"")
 
 
 def seed_hash(seed: bytes) -> bytes:
@@ -157,6 +207,7 @@ def view(table: Table, seat: int | None) -> TableView:
                 confirmation=s.confirmation,
                 from_panel=s.at_panel,
                 bot_waits=started and waits_for_button(table, number),
+                stand_in=s.stand_in,
             )
             for number, s in enumerate(table.seats, 1)
         ),
@@ -174,6 +225,30 @@ def view(table: Table, seat: int | None) -> TableView:
         log_hash=table.log_hash,
         panels=tuple(PanelView(uid=panel.uid, seats=panel.seats) for panel in table.panels),
         next_table_id=table.next_table,
+        private=making.private,
+        host_seat=table.host_seat,
+        drop_votes=tuple(
+            DropVote(seat=target, voters=voters, waiting_for=still_to_vote(table, target))
+            for target, voters in table.votes
+        ),
+    )
+
+
+def clocks(table: Table) -> tuple[ClockView, ...]:
+    """The seats' clocks; none where the table has no clock, or before the start."""
+    limited = is_limited(table.making.clock)
+    return tuple(
+        ClockView(
+            running=bool(clock.since),
+            deadline=clock.deadline,
+            left=left(clock) if limited else None,
+            used=clock.used,
+            running_since=clock.since,
+            low_time=low_at(table, clock),
+            ran_out=clock.ran_out,
+            start_left=clock.start,
+        )
+        for clock in table.clocks
     )
 
 
