@@ -17,29 +17,44 @@ from dataclasses import dataclass
 from typing import Any
 
 from tableturn_server.bots.pool import COMMAND, Pool
-from tableturn_server.jobs import Runner
+from tableturn_server.jobs import Presence, Runner
 from tableturn_server.jobs.runner import LEASE_MS
 from tableturn_server.service.keeper import Keeper
-from tableturn_server.store import Store, keys, open_store
-from tableturn_server.tables import commands
+from tableturn_server.service.outages import Outages
+from tableturn_server.store import OutageStore, Store, keys, open_store
+from tableturn_server.tables import commands, state
 from tableturn_server.tables.log import LogEntry
 from tableturn_server.tables.making import Wish, make
 from tableturn_server.tables.state import Confirmation, Status, Table, Takeback
 from tests.store.support import eventually, new_id
 from tests.tables.play import HOST, SEED
 
+LIVES_MS = 2000
+"""How far signs of life are apart."""
+NO_CLOCK = state.Clock()
+WAITS = state.Absence()
+
 
 class Clock:
     """A clock that stands still until the test says how much time has passed."""
 
     def __init__(self) -> None:
-        self.time = time.time()
+        self.ms = int(time.time()) * 1000
 
     def __call__(self) -> float:
-        return self.time
+        return _seconds(self.ms)
 
     def passes(self, ms: int) -> None:
-        self.time += ms / 1000
+        self.ms += ms
+
+    def skewed(self, ms: int) -> Callable[[], float]:
+        """The clock of a machine that is ahead by so much, or behind."""
+        return lambda: _seconds(self.ms + ms)
+
+
+def _seconds(ms: int) -> float:
+    """As `time.time` tells it: half a millisecond more, so that none is lost in rounding."""
+    return (ms + 0.5) / 1000
 
 
 class Hold:
@@ -66,6 +81,7 @@ class Office:
     keeper: Keeper
     pool: Pool
     runner: Runner
+    outages: Outages
 
     async def a_table(
         self,
@@ -78,6 +94,9 @@ class Office:
         seed: bytes = SEED,
         confirmation: Confirmation = Confirmation.EITHER,
         start: bool = True,
+        clock: state.Clock = NO_CLOCK,
+        absence: state.Absence = WAITS,
+        host_stays: bool = False,
         **options: str,
     ) -> str:
         """A new table with bots on its seats, and people on the last ones; its id."""
@@ -89,6 +108,9 @@ class Office:
             host=HOST.token,
             start_when_full=start,
             takeback=Takeback.ALL_AGREE,
+            clock=clock,
+            absence=absence,
+            host_stays=host_stays,
         )
         table, entry, _ = make(wish, drawn_seed=seed, now=self.keeper.now())
         await self.keeper.create(table, entry, None)
@@ -98,10 +120,23 @@ class Office:
                 command = commands.SeatBot(by=HOST, seat=seat, bot=bots, confirmation=confirmation)
             else:
                 command = commands.TakeSeat(
-                    by=commands.By(), seat=seat, name=f"Person {seat}", token=token_of(seat).token
+                    by=commands.By(),
+                    seat=seat,
+                    name=f"Person {seat}",
+                    token=token_of(seat).token,
+                    confirmation=confirmation,
                 )
             await self.does(table.making.table_id, command)
         return table.making.table_id
+
+    async def lives(self, clock: Clock, ms: int) -> None:
+        """Time passes, and this service gives its signs of life all the while."""
+        while ms > 0:
+            step = min(ms, LIVES_MS)
+            clock.passes(step)
+            await self.outages.beat()
+            ms -= step
+        self.runner.wake()
 
     async def does(self, table_id: str, command: commands.AnyCommand) -> Table:
         """Carry a command out; the table after it."""
@@ -130,6 +165,22 @@ class Office:
             found += [told.entry for told in page]
         assert [entry.revision for entry in found] == list(range(1, len(found) + 1))
         return found
+
+    async def kinds(self, table_id: str) -> list[str]:
+        """What has happened since all sat down, in one word each."""
+        kinds = [entry.kind.name for entry in await self.log(table_id)]
+        return [kind for kind in kinds if kind not in ("CREATE", "TAKE_SEAT", "START")]
+
+    async def has_happened(self, table_id: str, *kinds: str) -> None:
+        """Sooner or later this is what has happened since all sat down."""
+
+        async def seen() -> bool:
+            return await self.kinds(table_id) == list(kinds)
+
+        try:
+            await eventually(seen)
+        except AssertionError:
+            assert await self.kinds(table_id) == list(kinds)
 
     async def turns(self, table_id: str) -> list[LogEntry]:
         """The turns, and seats that left: each number once, in order."""
@@ -195,13 +246,30 @@ async def an_office(
     workers: int = 1,
     lease_ms: int = LEASE_MS,
     clock: Callable[[], float] = time.time,
+    presence: Presence | None = None,
 ) -> AsyncIterator[Office]:
     """A service without a port, on a real store."""
     async with open_store(url=url) as store:
-        keeper = Keeper(store.tables, store.hub, jobs=store.jobs, clock=clock)
+
+        async def hasten(now: int) -> None:
+            await store.jobs.hasten(now)
+            runner.wake()
+
+        outages = Outages(OutageStore(store.connection), clock=clock, on_end=hasten)
+        keeper = Keeper(store.tables, store.hub, jobs=store.jobs, outages=outages, clock=clock)
         pool = Pool(workers, thinking=thinking, command=command)
-        runner = Runner(store.jobs, keeper, pool, workers=workers, poll=poll, lease_ms=lease_ms)
-        office = Office(store, keeper, pool, runner)
+        runner = Runner(
+            store.jobs,
+            keeper,
+            outages,
+            pool,
+            presence=presence,
+            workers=workers,
+            poll=poll,
+            lease_ms=lease_ms,
+        )
+        office = Office(store, keeper, pool, runner, outages)
+        await outages.beat()
         if starts:
             runner.start()
         try:

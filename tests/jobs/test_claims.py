@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from tableturn_server.jobs import bot_turns
 from tableturn_server.jobs import runner as runners
+from tableturn_server.jobs.duty import Counts
 from tableturn_server.store import keys
 from tableturn_server.tables import commands
 from tableturn_server.tables.due import due_bots
@@ -26,7 +28,7 @@ HOUR = 3_600_000
 
 def alone(runner: runners.Runner) -> None:
     """From now on nothing but itself wakes the runner."""
-    runner._keeper.on_due = lambda: None
+    runner._keeper.on_due = lambda _: None
 
 
 async def test_a_claim_that_comes_before_the_settling_is_heard_of_begins_anew(
@@ -129,7 +131,7 @@ async def test_what_is_announced_before_a_second_claim_is_not_done_by_the_first_
 async def test_a_lease_is_kept_while_a_bot_thinks(
     valkey: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runners, "THINKING", 0.01)
+    monkeypatch.setattr(bot_turns, "THINKING", 0.01)
     clock = Clock()
     async with an_office(valkey.url, poll=3600, clock=clock) as office:
         hold = Hold(office.pool.turn)
@@ -143,7 +145,7 @@ async def test_a_lease_is_kept_while_a_bot_thinks(
         hold.go_on.set()
         await office.has_taken(1)
         await office.idle()
-        assert office.runner.counts == runners.Counts(turns=1)
+        assert office.runner.counts == Counts(turns=1)
 
 
 async def test_a_job_that_was_announced_meanwhile_is_claimed_at_once(
@@ -173,7 +175,7 @@ async def test_a_table_that_has_had_enough_for_now_is_claimed_again_at_once(
         an_office(valkey.url, starts=False) as there,
         an_office(valkey.url, starts=False, poll=3600) as office,
     ):
-        rounds = str(2 * runners.TURNS_IN_A_ROW)
+        rounds = str(2 * runners.STEPS_IN_A_ROW)
         table_id = await there.a_table("free-table", rounds=rounds)
         office.runner.start()
         alone(office.runner)
@@ -270,7 +272,7 @@ async def test_a_turn_that_is_refused_at_a_table_that_has_not_changed_is_a_failu
         monkeypatch.setattr(office.keeper, "carry_out", refused)
         office.runner.start()
         await office.is_due(table_id, office.keeper.now() + runners.FIRST_PAUSE_MS)
-        assert office.runner.counts == runners.Counts(failures=1)
+        assert office.runner.counts == Counts(failures=1)
 
 
 @pytest.mark.parametrize("confirmation", [None, Confirmation.PANEL])

@@ -9,7 +9,9 @@ import signal
 
 import pytest
 
+from tableturn_server.jobs import bot_turns
 from tableturn_server.jobs import runner as runners
+from tableturn_server.jobs.duty import Counts
 from tableturn_server.rules.actions import Action, PlaceBoat
 from tableturn_server.store import StoreError
 from tableturn_server.tables import commands
@@ -178,7 +180,7 @@ async def test_where_the_press_is_all_that_is_needed_the_bot_leaves_it_to_the_pa
         assert table.turns == 0
         assert table.staged == ((), ())
         assert due_bots(table) == ()  # it has said so
-        assert office.runner.counts == runners.Counts(turns=1)
+        assert office.runner.counts == Counts(turns=1)
 
 
 async def test_a_panel_gets_something_to_confirm_also_when_a_worker_answers_nonsense(
@@ -287,7 +289,7 @@ async def test_a_table_without_an_end_lets_others_have_their_turn(
     valkey: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runners, "AT_ONCE", 1)
-    monkeypatch.setattr(runners, "ENDLESS", 10**9)
+    monkeypatch.setattr(bot_turns, "ENDLESS", 10**9)
     async with an_office(valkey.url) as office:
         endless = await office.a_table("free-table", seats=2)
         await eventually(lambda: office.runner.counts.turns > 10)
@@ -299,8 +301,8 @@ async def test_a_table_without_an_end_lets_others_have_their_turn(
 async def test_bots_alone_in_a_game_without_an_end_slow_down(
     valkey: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runners, "ENDLESS", 30)
-    monkeypatch.setattr(runners, "ENDLESS_PAUSE_MS", 3_600_000)
+    monkeypatch.setattr(bot_turns, "ENDLESS", 30)
+    monkeypatch.setattr(bot_turns, "ENDLESS_PAUSE_MS", 3_600_000)
     async with an_office(valkey.url, poll=0.01) as office:
         endless = await office.a_table("free-table", seats=2)
         await eventually(lambda: office.runner.counts.turns >= 30)

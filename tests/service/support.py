@@ -11,7 +11,8 @@ import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Iterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -40,7 +41,7 @@ pb = table_pb2
 
 ADMIN = "the admin's token, for tests"
 HOST = "the host's token, for tests"
-NO_LIMITS = Limits(rate=0, peer_rate=0, tables_per_minute=0)
+NO_LIMITS = Limits(rate=0, peer_rate=0, tables_per_minute=0, lines=0)
 
 
 def digest(token: str) -> bytes:
@@ -318,13 +319,19 @@ async def serving(
     heartbeat: float = 8.0,
     watch_interval: float = 0.3,
     lease_ms: int = LEASE_MS,
+    clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[Running]:
     """A service in this process on a real socket and a real store."""
     async with open_store(url=url, watch_interval=watch_interval) as store:
         if slow:
             store = replace(store, tables=SlowTables(store.connection))
         service = Service(
-            store, digest(ADMIN), limits=limits, heartbeat=heartbeat, lease_ms=lease_ms
+            store,
+            digest(ADMIN),
+            limits=limits,
+            heartbeat=heartbeat,
+            lease_ms=lease_ms,
+            clock=clock,
         )
         port = await service.start("127.0.0.1", 0)
         # Channels of one process share a connection unless they are told not to.

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 
-from tableturn.v1 import actions_pb2, errors_pb2, table_pb2, views_pb2
+from tableturn.v1 import actions_pb2, clock_pb2, errors_pb2, table_pb2, views_pb2
 from tableturn_server.rules import catalog, game, views
 from tableturn_server.rules.actions import Action, BonusKind
 from tableturn_server.rules.choices import Choice, CubeBounds, Range, pick
@@ -100,9 +100,15 @@ def test_every_field_of_a_view_is_in_its_message(struct: Any, message: Any) -> N
 
 def test_no_field_of_a_view_is_forgotten() -> None:
     """What a message has and the view has not is put in by the service, field by field."""
-    by_hand = {"change_id", "staged", "create_time", "update_time"}
+    times = {"create_time", "update_time", "paused_time", "between_time", "standing_since"}
+    settings = {"clock", "absence", "spectator_delay"}
+    by_hand = {"change_id", "staged"} | times | settings
     fields = {field.name for field in table_pb2.TableView.DESCRIPTOR.fields}
     assert fields == set(table_views.TableView.__struct_fields__) | by_hand
+    seat = {field.name for field in table_pb2.SeatView.DESCRIPTOR.fields}
+    assert seat == set(table_views.SeatView.__struct_fields__) | {"clock"}
+    clock = {field.name for field in clock_pb2.SeatClock.DESCRIPTOR.fields}
+    assert clock == set(table_views.ClockView.__struct_fields__)
     for struct, message in ((Choice, actions_pb2.Choice), (views.GameView, views_pb2.GameView)):
         assert {f.name for f in message.DESCRIPTOR.fields} == set(struct.__struct_fields__)
 

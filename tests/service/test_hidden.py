@@ -61,10 +61,17 @@ def plain(data: bytes, seed_hashes: list[bytes]) -> bytes:
     return data
 
 
+def beside_time(message: Any) -> bytes:
+    """A message without what it says of the time when it was sent, and of who was there then."""
+    for name in {"time", "presence"} & set(message.DESCRIPTOR.fields_by_name):
+        message.ClearField(name)
+    return bytes(message.SerializeToString(deterministic=True))
+
+
 async def answer(call: Any) -> bytes:
     """What is told of a call, refusals too."""
     try:
-        return bytes((await call).SerializeToString(deterministic=True))
+        return beside_time(await call)
     except grpc.aio.AioRpcError as error:
         return repr(failure_of(error)).encode()
 
@@ -93,7 +100,7 @@ async def everything(caller: Caller, own: int) -> list[bytes]:
         found.append(await answer(caller.call("Act", request)))
     watch = caller.watches(seat=own)
     event = await watch.read()
-    found.append(event.SerializeToString(deterministic=True))
+    found.append(beside_time(event))
     watch.cancel()
     return found
 
@@ -240,6 +247,20 @@ async def test_the_host_gets_the_finished_game(running: Running) -> None:
     assert (await host.call("ExportTable", request)).document
     with refused("NOT_ALLOWED"):
         await bob.call("ExportTable", request)
+
+
+async def test_the_host_of_whom_an_export_is_may_have_changed(running: Running) -> None:
+    host, (ann, bob) = await running.a_game()
+    await host.changes("PassHost", seat=2)
+    request = pb.ExportTableRequest(table_id=host.table_id)
+    with refused("NOT_ALLOWED", "PERMISSION_DENIED"):
+        await bob.call("ExportTable", request)  # the game is still running
+    await ann.looks()
+    await ann.acts("finish game", confirm=True)
+    for who in (host, ann):
+        with refused("NOT_ALLOWED", "PERMISSION_DENIED"):
+            await who.call("ExportTable", request)
+    assert (await bob.call("ExportTable", request)).document
 
 
 @pytest.mark.case("L5")

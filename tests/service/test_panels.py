@@ -107,6 +107,7 @@ async def test_a_panel_may_watch_where_spectators_need_a_token(running: Running)
     watch = panel.watches()
     event = await watch.read()
     assert (event.snapshot.table.viewer, len(event.snapshot.table.panels)) == (0, 1)
+    assert (await watch.read()).HasField("presence")
     await ann.confirms(at=event.snapshot.table.revision)
     event = await watch.read()
     assert [prompt.seat for prompt in event.change.table.prompts] == [2]

@@ -32,9 +32,11 @@ async def a_finished_game(
     return host, people, panel
 
 
-async def asks(who: Caller, request_id: str = "") -> pb.RematchResponse:
+async def asks(who: Caller, request_id: str = "", order: int = 0) -> pb.RematchResponse:
     request = pb.RematchRequest(
-        table_id=who.table_id, request_id=request_id or secrets.token_hex(8)
+        table_id=who.table_id,
+        request_id=request_id or secrets.token_hex(8),
+        order=order,  # type: ignore[arg-type]
     )
     answer: pb.RematchResponse = await who.call("Rematch", request)
     return answer
@@ -246,6 +248,67 @@ async def test_a_request_id_is_for_one_request(running: Running) -> None:
     with refused("UNKNOWN_TABLE"):  # nor was one made that nobody knows of
         await running.caller(HOST, next_id(held.table)).looks()
     assert (await asks(bob, "once")).table_id  # another one's id
+
+
+# -- who sits where ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("order", "seats"),
+    [
+        (pb.REMATCH_ORDER_UNSPECIFIED, [1, 2, 3]),
+        (pb.REMATCH_ORDER_SAME, [1, 2, 3]),
+        (pb.REMATCH_ORDER_ROTATED, [3, 1, 2]),
+        (pb.REMATCH_ORDER_LOSER_FIRST, [2, 3, 1]),
+    ],
+)
+async def test_whoever_asks_first_says_who_sits_where(
+    running: Running, order: int, seats: list[int]
+) -> None:
+    host, people = await running.a_game(seats=3, options={"points": "on", "first_seat": "1"})
+    panel = await a_panel(host, running, [1, 2])
+    await people[0].looks()
+    await people[0].acts("score 5 for seat 1", "score 7 for seat 2", "finish game", confirm=True)
+    first = await asks(people[0], order=order)
+    for another in (pb.REMATCH_ORDER_SAME, pb.REMATCH_ORDER_ROTATED):
+        again = await asks(people[1], order=another)
+        assert (again.table_id, again.replayed) == (first.table_id, True)
+    found = []
+    for who in people:
+        who.table_id, who.seen = first.table_id, 0
+        view = await who.looks()
+        assert view.status == pb.TABLE_STATUS_RUNNING
+        found.append(view.viewer)
+        assert [list(p.seats) for p in view.panels] == [seats[:2]]
+    assert found == seats
+    # A press at the table that is over leads there too.
+    assert (await panel.presses(1, LONG)).next_table_id == first.table_id
+
+
+async def test_an_order_that_there_is_not_is_told(running: Running) -> None:
+    host, (ann, _), _ = await a_finished_game(running)
+    with refused("BAD_FIELD", "INVALID_ARGUMENT", field="order"):
+        await asks(ann, order=4)
+    assert not (await host.looks()).next_table_id
+
+
+async def test_the_game_begins_though_the_hosts_token_has_no_duties_any_more(
+    running: Running,
+) -> None:
+    host, (ann, bob) = await running.a_game()
+    await host.changes("PassHost", seat=1)
+    await ann.looks()
+    await ann.acts("finish game", confirm=True)
+    with refused("NOT_ALLOWED"):
+        await asks(host)
+    found = await asks(ann, order=pb.REMATCH_ORDER_ROTATED)
+    for who in (ann, bob, host):
+        who.table_id, who.seen = found.table_id, 0
+    view = await bob.looks()
+    assert (view.status, view.viewer, view.host_seat) == (pb.TABLE_STATUS_RUNNING, 1, 2)
+    with refused("NOT_ALLOWED"):
+        await host.changes("PauseGame")
+    await ann.changes("PauseGame")
 
 
 # -- by a press ----------------------------------------------------------------------------

@@ -32,11 +32,15 @@ class Watching:
         self.entries: list[pb.LogEntry] = []
 
     async def next(self, within: float = 10) -> str:
-        """The kind of the next event."""
+        """The kind of the next event of the game: who is there is told beside it."""
         async with asyncio.timeout(within):
-            event = await self.stream.read()
-        assert event is not grpc.aio.EOF
-        kind = str(event.WhichOneof("event"))
+            while True:
+                event = await self.stream.read()
+                assert event is not grpc.aio.EOF
+                assert event.HasField("time")
+                kind = str(event.WhichOneof("event"))
+                if kind != "presence":
+                    break
         self.kinds.append(kind)
         if kind == "snapshot":
             self.table = event.snapshot.table
@@ -291,6 +295,8 @@ async def test_a_slow_reader_gets_the_newest_table(valkey: Server) -> None:
             kinds = []
             while last < seen:
                 event = await stream.read()
+                if event.HasField("presence"):
+                    continue
                 kinds.append(event.WhichOneof("event"))
                 if event.HasField("snapshot"):
                     last = event.snapshot.table.revision

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-from tableturn_server.store import Binary, Endpoint, Request, Snapshot, Write, find_binary
+from tableturn_server.store import Binary, Endpoint, Past, Request, Snapshot, Write, find_binary
 
 T = TypeVar("T")
 
@@ -40,13 +40,14 @@ def new_id() -> str:
     return uuid.uuid4().hex[:12]
 
 
-def change(n: int, *, snapshot: Snapshot | None = None) -> Write:
+def change(n: int, *, snapshot: Snapshot | None = None, past: Past | None = None) -> Write:
     return Write(
         blob=b"state\0\xff%d" % n,
         entry=b"entry\r\n\0%d" % n,
         outcome=b"outcome \0%d" % n,
         change_id=f"change-{n}",
         snapshot=snapshot,
+        past=past,
     )
 
 

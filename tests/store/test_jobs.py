@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tableturn_server.store import Claim, Connection, JobBoard, keys
+from tableturn_server.store import Claim, Connection, JobBoard, jobs, keys
 from tests.store.support import Server, eventually, new_id, running_server
 
 NOW = 1_700_000_000_000
@@ -273,3 +273,27 @@ def test_jobs_lie_in_other_slots_than_tables_and_are_spread() -> None:
         assert len({name[name.index("{") : name.index("}")] for name in names}) == 1
     with pytest.raises(ValueError, match="a table id has"):
         keys.jobs_of("a b")
+
+
+async def test_all_jobs_can_be_hastened(board: JobBoard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than fit into one step; those that are due already stay where they are."""
+    monkeypatch.setattr(jobs, "_AT_ONCE", 7)
+    for number in range(10):
+        await board.announce(f"due-{number}", NOW - 5 - number, NOW)
+    for number in range(100):
+        await board.announce(f"later-{number}", NOW + 1 + number, NOW)
+    await board.hasten(NOW)
+    assert await board.next() == NOW - 14
+    claims = await board.claim(NOW, LEASE, 500)
+    assert len(claims) == 110
+
+
+async def test_the_board_tells_when_the_next_job_is_due(board: JobBoard) -> None:
+    assert await board.next() is None
+    for number in range(20):
+        await board.announce(f"table-{number}", NOW + 1000 - number, NOW)
+    assert await board.next() == NOW + 981
+    claim = await claim_one(board, NOW + 981)
+    assert await board.next() == NOW + 982
+    await board.settle(claim, NOW, NOW)
+    assert await board.next() == NOW

@@ -14,6 +14,7 @@ from tableturn_server.store import (
     Listed,
     LogRecord,
     Missing,
+    Past,
     Reused,
     Snapshot,
     Stored,
@@ -209,7 +210,7 @@ async def test_a_whole_table_is_restored_or_nothing(tables: TableStore) -> None:
         await tables.restore(new_id(), stored, entries[:5], [], None, created_ms=7)
 
 
-@pytest.mark.parametrize("key", ["table", "log", "snaps", "seen"])
+@pytest.mark.parametrize("key", ["table", "log", "snaps", "seen", "past"])
 async def test_nothing_is_written_by_halves(
     tables: TableStore, connection: Connection, table: str, key: str
 ) -> None:
@@ -219,13 +220,13 @@ async def test_nothing_is_written_by_halves(
         "log": keys.log(table),
         "snaps": keys.snaps(table),
         "seen": keys.seen(table, "eve"),
+        "past": keys.past(table),
     }
     await connection.call("SET", names[key], "of a wrong type")
     before = await _dump(connection, names)
+    whole = change(2, snapshot=Snapshot(20, b"twenty"), past=Past(20, 10, 5))
     with pytest.raises(StoreError, match="WRONGTYPE"):
-        await tables.commit(
-            table, at(1), ask(1, by="eve"), change(2, snapshot=Snapshot(20, b"twenty"))
-        )
+        await tables.commit(table, at(1), ask(1, by="eve"), whole)
     assert await _dump(connection, names) == before
 
 

@@ -1,8 +1,8 @@
-"""Does what is due: claims jobs, looks at their tables, and takes the turns of bots.
+"""Does what is due: claims jobs, looks at their tables, and settles when to look again.
 
 Any number of processes do this on one store. A lease keeps them out of each other's way; that
-a turn is taken once is sure by the turn itself, which names the revision that it rests on and
-carries a request id made of that change: a second one finds the table changed, or itself done.
+each thing is done once is sure by the thing itself (`duty`). A deadline that is still to come
+needs no lease: its job waits on the board until then.
 """
 
 from __future__ import annotations
@@ -12,33 +12,32 @@ import contextlib
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from random import uniform
 
-import msgspec
-
-from tableturn_server.bots.pool import Pool, WorkerFailed, least_turn
-from tableturn_server.rules.actions import Action
-from tableturn_server.service.keeper import Held, Keeper
-from tableturn_server.store import Claim, JobBoard, Request, StoreError
+from tableturn_server.bots.pool import Pool
+from tableturn_server.service.keeper import Keeper
+from tableturn_server.service.outages import Outages
+from tableturn_server.service.rooms import Held
+from tableturn_server.store import Claim, JobBoard, StoreError
 from tableturn_server.store.jobs import KEPT_MS
-from tableturn_server.tables import commands
-from tableturn_server.tables.due import due_at, due_bots
-from tableturn_server.tables.facts import confirmed_at_panel, has_people
 from tableturn_server.tables.refusals import Reason, Refused
-from tableturn_server.tables.state import Table
+
+from .absences import Absences, Presence
+from .bot_turns import BotTurns
+from .duty import Counts, Due, Duty, Hands
+from .timeouts import Credits, TimeOuts
 
 log = logging.getLogger(__name__)
 
 LEASE_MS = 5000
 RENEW_MS = 500
-"""A lease that is older is renewed before the next turn."""
-THINKING = 1.0
-"""Seconds after which the lease is renewed, again and again, while a bot thinks."""
+"""A lease that is older is renewed before the next step."""
 POLL = 1.0
-"""Seconds between two looks at the jobs, when nobody of this process has told of one."""
-DEADLINE = 3.0
-"""Seconds in which a turn has to be carried out once it is known."""
-TURNS_IN_A_ROW = 4
+"""Seconds between two looks at the jobs, when none is known that is due before."""
+LEAST_REST = 0.002
+"""Seconds between two looks at the jobs in any case: what is due now may be on its way."""
+STEPS_IN_A_ROW = 4
 """Then a table goes to the end of the queue: none keeps the others waiting."""
 AT_ONCE = 64
 """Tables for each worker that are looked after at the same time. Most of them wait for the worker,
@@ -47,47 +46,18 @@ FIRST_PAUSE_MS = 1000
 LONGEST_PAUSE_MS = 60_000
 """How long a table that fails is left alone: longer each time."""
 
-ENDLESS = 5000
-"""After so many turns a game of bots alone is taken for one that has no end, such as a free table
-without a number of rounds."""
-ENDLESS_PAUSE_MS = 10_000
-"""How long its bots think from then on: it must not fill the disk while nobody looks."""
-
-_BY = commands.By(bots=True)
-_encode = msgspec.msgpack.Encoder().encode
-_ILLEGAL = (Reason.ILLEGAL_ACTION, Reason.CANNOT_CONFIRM)
-_CHANGED = (
-    Reason.BAD_TOKEN,  # the host has sent the bot away
-    Reason.NOT_ALLOWED,  # a panel has to confirm by now
-    Reason.STALE_REVISION,
-    Reason.NOT_ASKED,
-    Reason.NOT_STARTED,
-    Reason.GAME_OVER,
-    Reason.PAUSED,
-    Reason.REQUEST_ID_REUSED,
-)
-"""If the table is not any more what the turn rested on: look again."""
-
-
-class Counts(msgspec.Struct):
-    """What a runner has done so far."""
-
-    turns: int = 0
-    stale: int = 0
-    """Turns that somebody else had taken, or that were asked no more."""
-    illegal: int = 0
-    failures: int = 0
-
 
 class Runner:
-    """Takes the turns of bots at all tables of a store, as long as it runs."""
+    """Does what is due at all tables of a store, as long as it runs."""
 
     def __init__(
         self,
         board: JobBoard,
         keeper: Keeper,
+        outages: Outages,
         pool: Pool,
         *,
+        presence: Presence | None = None,
         workers: int = 1,
         poll: float = POLL,
         lease_ms: int = LEASE_MS,
@@ -95,12 +65,23 @@ class Runner:
     ) -> None:
         self._board = board
         self._keeper = keeper
-        self._pool = pool
+        self._outages = outages
         self._room = AT_ONCE * workers
         self._poll = poll
         self._lease_ms = lease_ms
         self._jitter = jitter
+        self.counts = Counts()
+        hands = Hands(keeper, self.counts)
+        self._duties: tuple[Duty, ...] = (
+            Credits(keeper, outages),
+            TimeOuts(hands),
+            BotTurns(hands, pool),
+            *([Absences(hands, presence, outages)] if presence is not None else ()),
+        )
+        """In the order in which they have their say. The last one has to ask who is there."""
         self._woken = asyncio.Event()
+        self._look_at = 0
+        """When the jobs are looked at next, if nothing wakes us before."""
         self._main: asyncio.Task[None] | None = None
         self._tables: set[asyncio.Task[None]] = set()
         self._claims: dict[str, Claim] = {}
@@ -109,16 +90,20 @@ class Runner:
         self._pauses: dict[str, tuple[int, int]] = {}
         """Tables that failed: how often, and until when they are left alone."""
         self._ending = False
-        self.counts = Counts()
 
     def start(self) -> None:
         """Begin. From now on changes of this process wake it."""
-        self._keeper.on_due = self.wake
+        self._keeper.on_due = self.expect
         self._main = asyncio.get_running_loop().create_task(self._run())
 
     def wake(self) -> None:
         """Something is due: look at once."""
         self._woken.set()
+
+    def expect(self, due: int) -> None:
+        """Something is due at that time: look not later than then."""
+        if due < self._look_at:
+            self._woken.set()
 
     async def stop(self, grace: float = 1.0) -> None:
         """Claim no more, let the running turns end, and leave the rest to others."""
@@ -140,18 +125,25 @@ class Runner:
         while not self._ending:
             self._woken.clear()
             pause = self._jitter(0.8, 1.2) * self._poll
+            self._look_at = self._keeper.now() + int(pause * 1000)
             try:
-                more = await self._claim()
+                if await self._claim():
+                    continue
+                if len(self._tables) < self._room:
+                    pause = self._until_next(await self._board.next(), pause)
             except StoreError as error:
                 log.info("no jobs can be claimed: %s", error.sentence)
-                await self._rest(pause)
-                continue
             except Exception:
                 log.exception("no jobs can be claimed")
+            if not self._ending:
                 await self._rest(pause)
-                continue
-            if not more and not self._ending:
-                await self._rest(pause)
+
+    def _until_next(self, due: int | None, pause: float) -> float:
+        """Seconds to rest, given the next job on the board: a time-out shall not be late."""
+        if due is None or due >= self._look_at:
+            return pause
+        self._look_at = due
+        return max((due - self._keeper.now()) / 1000, LEAST_REST)
 
     async def _rest(self, seconds: float) -> None:
         """Wait until somebody tells of a job, or for so long."""
@@ -192,7 +184,7 @@ class Runner:
         due: int | None = until
         try:
             if until <= now:
-                due = await self._do(table_id)
+                due = self._once_more(self._claims[table_id], await self._do(table_id))
         except StoreError as error:
             log.info("table %s can't be looked after: %s", table_id, error.sentence)
             await self._give_back(self._claims.pop(table_id))
@@ -207,12 +199,20 @@ class Runner:
         # due again, and claimed, before this task hears that it is settled.
         claim = self._claims.pop(table_id)
         now = self._keeper.now()
-        if due is None and now < claim.announced + KEPT_MS:
-            due = claim.announced + KEPT_MS  # its change may still be on the way
         with contextlib.suppress(StoreError):
             settled = await self._board.settle(claim, due, now)
             if not settled or (due is not None and due <= self._keeper.now()):
                 self.wake()  # announced again, by our own turns if by nobody else
+
+    def _once_more(self, claim: Claim, due: int | None) -> int | None:
+        """When to look again: soon, if the change that was announced may still be on its way.
+
+        Nobody may be left to announce it again.
+        """
+        kept = claim.announced + KEPT_MS
+        if self._keeper.now() >= kept:
+            return due
+        return kept if due is None else min(due, kept)
 
     async def _give_back(self, claim: Claim) -> None:
         """The store is away. As soon as it is there again, the table is looked at again.
@@ -238,45 +238,43 @@ class Runner:
         return until
 
     async def _do(self, table_id: str) -> int | None:
-        """Take the turns that are due; when the next thing is due."""
+        """Do what is due at a table; when the next thing is."""
         try:
             held = await self._keeper.look(table_id)
         except Refused as refused:
             if refused.reason is Reason.UNKNOWN_TABLE:
                 return None  # announced, but not made
             raise
-        for _ in range(TURNS_IN_A_ROW):
-            if _is_endless(held.table):
-                until = held.table.stamp + ENDLESS_PAUSE_MS
-                if self._keeper.now() < until and due_bots(held.table):
-                    return until
-            seats = due_bots(held.table)
-            if not seats:
+        for _ in range(STEPS_IN_A_ROW):
+            now = await self._outages.now()
+            due = await self._next(held, now)
+            if due is None or due.at > now:
                 self._pauses.pop(table_id, None)
-                due = due_at(held.table)
-                if due is not None and due <= self._keeper.now():
-                    due = self._keeper.now() + FIRST_PAUSE_MS  # nothing that is done here
-                return due
-            if self._ending:
-                break
-            if not await self._renewed(table_id):
-                break  # we were too slow: somebody else does it
-            held = await self._take_turn(table_id, held, seats[0])
+                return None if due is None else due.at
+            if self._ending or not await self._renewed(table_id):
+                break  # or we were too slow: somebody else does it
+            before = held.revision, held.change_id
+            if due.do is not None:
+                held = await due.do(partial(self._kept, table_id))
+            if before == (held.revision, held.change_id) and not self._ending:
+                return now + FIRST_PAUSE_MS  # nothing that can be done
         return self._keeper.now()
 
-    async def _thought(self, table_id: str, table: Table, seat: int) -> tuple[Action, ...]:
-        """What a bot wants to do. While it thinks, or waits for a worker, the lease is kept."""
-        thinking = asyncio.get_running_loop().create_task(self._pool.turn(table, seat))
-        try:
-            while not (await asyncio.wait({thinking}, timeout=THINKING))[0]:
-                # Should somebody else have the job by now, the turn is taken once all the same.
-                with contextlib.suppress(StoreError):
-                    await self._renewed(table_id)
-            return thinking.result()
-        finally:
-            if not thinking.done():
-                thinking.cancel()
-                await asyncio.wait({thinking})
+    async def _next(self, held: Held, now: int) -> Due | None:
+        """The first of the duties that is due by now, or the one that will be due first."""
+        first: Due | None = None
+        for duty in self._duties:
+            due = await duty.next(held, now)
+            if due is not None and (first is None or due.at < first.at):
+                first = due
+            if first is not None and first.at <= now:
+                break
+        return first
+
+    async def _kept(self, table_id: str) -> None:
+        """Keep a table for longer; it does not matter if that fails."""
+        with contextlib.suppress(StoreError):
+            await self._renewed(table_id)
 
     async def _renewed(self, table_id: str) -> bool:
         """There is time enough for a turn; False if somebody else has the job by now."""
@@ -289,72 +287,3 @@ class Runner:
             return False
         self._claims[table_id] = renewed
         return True
-
-    async def _take_turn(self, table_id: str, held: Held, seat: int) -> Held:
-        """One turn of a bot; the table after it, whoever has taken it.
-
-        Where a panel confirms it is staged only; or the bot says that it stages nothing.
-        """
-        table = held.table
-        try:
-            actions = await self._thought(table_id, table, seat)
-        except WorkerFailed:  # the service is ending
-            return held
-        confirm = not confirmed_at_panel(table, seat)
-        done = await self._carry_out(table_id, held, seat, actions, confirm)
-        if done is None:
-            self.counts.illegal += 1
-            log.warning("a bot's turn at table %s is not legal; it takes the default", table_id)
-            actions = least_turn(table, seat)
-            done = await self._carry_out(table_id, held, seat, actions, confirm)
-            if done is None:
-                raise RuntimeError(f"seat {seat} has no legal turn")
-        now = done.table
-        if not confirm and now.staged[seat - 1] and not confirmed_at_panel(now, seat):
-            # Since it was asked the host has said that no panel confirms: nobody else does it.
-            return await self._carry_out(table_id, done, seat, (), True) or done
-        return done
-
-    async def _carry_out(
-        self,
-        table_id: str,
-        held: Held,
-        seat: int,
-        actions: tuple[Action, ...],
-        confirm: bool,
-    ) -> Held | None:
-        """Stage and confirm a turn, once; the table after it, or None if it isn't legal."""
-        command = commands.Act(
-            by=_BY,
-            seat=seat,
-            expected_revision=held.revision,
-            actions=actions,
-            confirm=confirm,
-        )
-        # The seat is part of the id: bots that are asked at once don't share a request.
-        request = Request(
-            f"bot:{seat}", f"{held.revision}:{held.change_id}", _encode((actions, confirm))
-        )
-        deadline = asyncio.get_running_loop().time() + DEADLINE
-        try:
-            done = await self._keeper.carry_out(table_id, command, request, deadline)
-        except Refused as refused:
-            if refused.reason not in _CHANGED + _ILLEGAL:
-                raise
-            fresh = await self._keeper.look(table_id)
-            if (fresh.revision, fresh.change_id) != (held.revision, held.change_id):
-                self.counts.stale += 1
-                return fresh
-            if refused.reason in _ILLEGAL:
-                return None
-            raise  # it would be refused again, for ever
-        if done.held is None:  # somebody else has taken this very turn
-            self.counts.stale += 1
-            return await self._keeper.look(table_id)
-        self.counts.turns += 1
-        return done.held
-
-
-def _is_endless(table: Table) -> bool:
-    """Bots play on and on among themselves."""
-    return table.turns >= ENDLESS and not has_people(table)

@@ -13,7 +13,7 @@ from random import uniform
 
 from tableturn_server.service.keeper import Keeper
 from tableturn_server.store import JobBoard, StoreError, TableStore
-from tableturn_server.tables.due import due_at
+from tableturn_server.tables.due import due_at, host_may_change
 from tableturn_server.tables.state import decode
 
 log = logging.getLogger(__name__)
@@ -109,10 +109,15 @@ class Sweeper:
         if stored is None:
             return False
         try:
-            due = due_at(decode(stored.blob))
+            table = decode(stored.blob)
         except ValueError:  # a table of another version
             return False
-        if due is None or not await self._board.ensure(table_id, due, self._keeper.now()):
+        due, now = due_at(table), self._keeper.now()
+        if due is None and not host_may_change(table):
             return False
-        self._keeper.on_due()
-        return True
+        at = now if due is None else due
+        if not await self._board.ensure(table_id, at, now):
+            return False
+        self._keeper.on_due(at)
+        # Whoever knew that a host is away may have died: that is looked at, but no job was lost.
+        return due is not None

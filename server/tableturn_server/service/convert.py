@@ -13,16 +13,17 @@ from typing import Any
 
 import msgspec
 from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from tableturn.v1 import actions_pb2, table_pb2
+from tableturn.v1 import actions_pb2, clock_pb2, table_pb2
 from tableturn_server.rules.actions import LONGEST_NAME, MOST_CUBES, Action, BonusKind
 from tableturn_server.rules.choices import Choice, CubeBounds
 from tableturn_server.rules.mechanics.cubes import Color, Cubes
 from tableturn_server.tables import log, views
 from tableturn_server.tables.refusals import Reason, Refused
-from tableturn_server.tables.state import Table
+from tableturn_server.tables.state import Clock, ClockKind, Table
 
 MOST_ACTIONS = 64
 
@@ -219,6 +220,8 @@ def table_view(table: Table, change_id: str, seat: int | None) -> table_pb2.Tabl
     """The table as a seat sees it, or a spectator (None)."""
     seen = views.view(table, seat)
     fields = _builtins(msgspec.structs.replace(seen, choices=()))
+    for fields_of_seat, clock in zip(fields["seats"], views.clocks(table), strict=False):
+        fields_of_seat["clock"] = seat_clock(clock)
     return table_pb2.TableView(
         change_id=change_id,
         choices=[choice(item) for item in seen.choices],
@@ -232,7 +235,43 @@ def table_view(table: Table, change_id: str, seat: int | None) -> table_pb2.Tabl
         ],
         create_time=timestamp(table.making.created),
         update_time=timestamp(table.stamp),
+        clock=clock_settings(table.making.clock),
+        absence=clock_pb2.AbsenceSettings(
+            policy=int(table.making.absence.policy),  # type: ignore[arg-type]
+            grace=duration(table.making.absence.grace),
+        ),
+        spectator_delay=duration(table.making.spectator_delay),
+        paused_time=duration(table.paused_time),
+        between_time=duration(table.between_time),
+        standing_since=_time_or_none(table.standing_since),
         **fields,
+    )
+
+
+def clock_settings(clock: Clock) -> clock_pb2.ClockSettings | None:
+    """The message of a table's clock; None for none."""
+    if clock.kind is ClockKind.NONE:
+        return None
+    return clock_pb2.ClockSettings(
+        kind=int(clock.kind),  # type: ignore[arg-type]
+        bank=duration(clock.bank),
+        step=duration(clock.step),
+        timeout=int(clock.timeout),  # type: ignore[arg-type]
+        start=duration(clock.start),
+    )
+
+
+def seat_clock(clock: views.ClockView) -> clock_pb2.SeatClock:
+    """The message of a seat's clock."""
+    return clock_pb2.SeatClock(
+        running=clock.running,
+        deadline=_time_or_none(clock.deadline),
+        left=None if clock.left is None else duration(clock.left),
+        used=duration(clock.used),
+        running_since=_time_or_none(clock.running_since),
+        low_time=_time_or_none(clock.low_time),
+        ran_out=clock.ran_out,
+        start_left=duration(clock.start_left),
     )
 
 
@@ -248,7 +287,21 @@ def log_entry(entry: log.LogEntry, change_id: str, seat: int | None) -> table_pb
         actions=[action(item) for item in entry.actions_for(seat)],
         texts=[log.text(item) for item in entry.actions_for(seat)],
         lines=entry.lines_for(seat),
+        clocks=[
+            clock_pb2.ClockEntry(seat=number, deadline=_time_or_none(deadline), left=duration(left))
+            for number, deadline, left in entry.clocks
+        ],
     )
+
+
+def duration(milliseconds: int) -> Duration:
+    """The message of a span of time in milliseconds."""
+    seconds, rest = divmod(milliseconds, 1000)
+    return Duration(seconds=seconds, nanos=rest * 1_000_000)
+
+
+def _time_or_none(milliseconds: int) -> Timestamp | None:
+    return timestamp(milliseconds) if milliseconds else None
 
 
 def timestamp(milliseconds: int) -> Timestamp:

@@ -14,6 +14,7 @@ from tableturn_server.tables.commands import By
 from tableturn_server.tables.export import MOST_BYTES, Recorded, export, read
 from tableturn_server.tables.making import check_table_id
 from tableturn_server.tables.refusals import Reason, Refused
+from tableturn_server.tables.rights import is_host
 from tableturn_server.tables.state import Status, Table
 
 _LOG_PAGE = 500
@@ -31,9 +32,9 @@ class Documents:
     ) -> table_pb2.ExportTableResponse:
         """The whole table, with what is hidden: for the admin; for the host when it is over."""
         check_table_id(request.table_id)
-        held = await self._keeper.look(request.table_id)
+        held, by, _ = await self._keeper.sights.look(request.table_id, call.by)
         try:
-            _check_may_export(held.table, call.by)
+            _check_may_export(held.table, by)
         except Refused as refused:
             refused.details["revision"] = str(held.revision)
             raise
@@ -84,7 +85,7 @@ def _check_may_export(table: Table, by: By) -> None:
         by.token in (table.making.host, table.making.watch) or table.seats_of(by.token)
     ):
         raise Refused(Reason.BAD_TOKEN, "it needs the admin's token, or the host's at the end")
-    if by.token != table.making.host:
+    if not is_host(table, by):
         raise Refused(Reason.NOT_ALLOWED, "it needs the admin's token, or the host's at the end")
     if table.status is not Status.FINISHED:
         raise Refused(

@@ -44,6 +44,8 @@ STATUS = {
     Reason.SHUTTING_DOWN: grpc.StatusCode.UNAVAILABLE,
     Reason.PANEL_HELD: grpc.StatusCode.FAILED_PRECONDITION,
     Reason.GAME_RUNNING: grpc.StatusCode.FAILED_PRECONDITION,
+    Reason.NO_CLOCK: grpc.StatusCode.FAILED_PRECONDITION,
+    Reason.UNKNOWN_CODE: grpc.StatusCode.NOT_FOUND,
 }
 """The status of each reason, as the comments of `tableturn.v1.ErrorReason` say."""
 

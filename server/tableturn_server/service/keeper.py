@@ -1,8 +1,6 @@
-"""Keeps tables: reads them from the store, and carries commands out.
+"""Keeps tables: carries commands out, on the tables that the process holds.
 
-Every process may serve any table. It holds decoded tables that it has seen; they are immutable,
-so whoever asks shares them. What it holds may be old, and therefore counts for nothing until
-the store has confirmed it: a change is committed on the very change that it was decided on, a
+What it holds may be old: a change is committed on the very change that it was decided on, a
 refusal is told only when the store has said that this is still the table's last change.
 """
 
@@ -12,13 +10,14 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 import msgspec
 
-from tableturn_server.service import convert
+from tableturn_server.service.outages import Outages
+from tableturn_server.service.rooms import MOST_TABLES, Held, Rooms, Told, unknown_table
+from tableturn_server.service.sights import Sights, past_of
 from tableturn_server.store import (
     CommitResult,
     Committed,
@@ -28,6 +27,7 @@ from tableturn_server.store import (
     Known,
     LogRecord,
     Missing,
+    Past,
     Request,
     Reused,
     Snapshot,
@@ -38,20 +38,18 @@ from tableturn_server.store import (
     WatchHub,
     Write,
 )
-from tableturn_server.tables import commands, views
+from tableturn_server.tables import commands
 from tableturn_server.tables.authority import Change, decide, needs_history
+from tableturn_server.tables.clocks import is_counting
 from tableturn_server.tables.due import due_at
 from tableturn_server.tables.export import Imported
 from tableturn_server.tables.history import History, snapshot_turn, standing, turn_to_take_back
 from tableturn_server.tables.log import LogEntry, decode_entry, encode_entry
 from tableturn_server.tables.refusals import Reason, Refused
-from tableturn_server.tables.state import Status, Table, decode, encode, game_of
+from tableturn_server.tables.state import Status, Table, decode, encode
 
-MOST_TABLES = 1000
-"""Decoded tables that are held."""
-MOST_TOLD = 64
-"""Recent changes of each table that are held for its watchers."""
 MOST_ATTEMPTS = 64
+_BY = commands.By(service=True)
 _LOG_PAGE = 500
 _PUBLISH_AFTER = 0.01
 """Seconds in which the wake-ups for other processes are gathered. Ours are told at once."""
@@ -70,60 +68,6 @@ _encode_outcome = msgspec.msgpack.Encoder().encode
 _decode_outcome = msgspec.msgpack.Decoder(Outcome).decode
 
 
-class Held:
-    """A table as the store has it at one revision, and what it looks like to each audience."""
-
-    __slots__ = ("_views", "change_id", "changes", "positions", "revision", "table")
-
-    def __init__(self, revision: int, change_id: str, table: Table) -> None:
-        self.revision = revision
-        self.change_id = change_id
-        self.table = table
-        self._views: dict[int | None, bytes] = {}
-        self.changes: dict[int | None, bytes] = {}
-        """What watchers of each audience are told of the change that made it."""
-        self.positions: dict[int, Any] = {}
-        """The positions with what seats have staged, as far as they are known."""
-
-    def audience(self, by: commands.By, seat: int) -> int | None:
-        """As whom a token sees the table (None: a spectator). Raises Refused at this revision."""
-        try:
-            return views.audience(self.table, by, seat)
-        except Refused as refused:
-            refused.details["revision"] = str(self.revision)
-            raise
-
-    def view(self, seat: int | None) -> bytes:
-        """The `TableView` for a seat or a spectator (None), encoded once."""
-        data = self._views.get(seat)
-        if data is None:
-            message = convert.table_view(self.table, self.change_id, seat)
-            data = self._views[seat] = message.SerializeToString()
-        return data
-
-
-class Told:
-    """One change of a table's log, and what it looks like to each audience."""
-
-    __slots__ = ("_entries", "change_id", "entry", "revision")
-
-    def __init__(self, change_id: str, entry: LogEntry) -> None:
-        self.revision = entry.revision
-        self.change_id = change_id
-        self.entry = entry
-        self._entries: dict[int | None, bytes] = {}
-
-    def log_entry(self, seat: int | None) -> bytes:
-        """The `LogEntry` for a seat or a spectator (None), encoded once."""
-        if not self.entry.private and not self.entry.shown:
-            seat = None
-        data = self._entries.get(seat)
-        if data is None:
-            message = convert.log_entry(self.entry, self.change_id, seat)
-            data = self._entries[seat] = message.SerializeToString()
-        return data
-
-
 class Done(msgspec.Struct, frozen=True):
     """What became of a command. `told` is its change, where there is one and it is at hand."""
 
@@ -139,28 +83,12 @@ class _GapError(Exception):
     """The store does not have the turns that a table rests on."""
 
 
-class _Room:
-    """What is held of one table."""
-
-    __slots__ = ("held", "lock", "told")
-
-    def __init__(self, held: Held) -> None:
-        self.held = held
-        self.told: OrderedDict[int, Told] = OrderedDict()
-        self.lock = asyncio.Lock()
-
-    def tell(self, told: Told) -> None:
-        """Hold one more change for watchers."""
-        self.told[told.revision] = told
-        while len(self.told) > MOST_TOLD:
-            self.told.popitem(last=False)
-
-
-class Keeper:
-    """The tables of a store, as one process holds them.
+class Keeper(Rooms):
+    """The tables of a store, as one process holds and changes them.
 
     A change after which something has to be done for the table, such as a bot's turn, is
-    announced on the board of `jobs` before it is made and again afterwards, and told to `on_due`.
+    announced on the board of `jobs` before it is made and again afterwards, and told to `on_due`
+    with the time. Nobody is charged for the `outages`.
     """
 
     def __init__(
@@ -169,145 +97,17 @@ class Keeper:
         hub: WatchHub,
         *,
         jobs: JobBoard | None = None,
+        outages: Outages | None = None,
         clock: Callable[[], float] = time.time,
         most_tables: int = MOST_TABLES,
     ) -> None:
-        self._store = store
+        super().__init__(store, clock=clock, most_tables=most_tables)
+        self.sights = Sights(self, store)
         self._hub = hub
         self._jobs = jobs
-        self.on_due: Callable[[], None] = _nobody
-        self._clock = clock
-        self._most_tables = most_tables
-        self._rooms: OrderedDict[str, _Room] = OrderedDict()
+        self._outages = outages
+        self.on_due: Callable[[int], None] = _nobody
         self._to_publish: dict[str, int] = {}
-
-    def now(self) -> int:
-        """The time in milliseconds since 1970."""
-        return int(self._clock() * 1000)
-
-    # -- reading ---------------------------------------------------------------------------
-
-    async def look(self, table_id: str) -> Held:
-        """The table as it is in the store now (S9). Raises Refused for an unknown one."""
-        room = self._rooms.get(table_id)
-        if room is not None:
-            held = room.held
-            if await self._store.revision(table_id) == (held.revision, held.change_id):
-                return held
-        return await self._load(table_id)
-
-    async def look_at_all(self, table_ids: Sequence[str]) -> list[Held | None]:
-        """Many tables at once; None for one that isn't there or can't be read."""
-        revisions = await self._store.revisions(table_ids)
-        found: list[Held | None] = []
-        for table_id, known in zip(table_ids, revisions, strict=True):
-            room = self._rooms.get(table_id)
-            if known is None:
-                found.append(None)
-            elif room is not None and (room.held.revision, room.held.change_id) == known:
-                found.append(room.held)
-            else:
-                stored = await self._store.load(table_id)
-                try:
-                    found.append(self._hold(table_id, stored) if stored else None)
-                except Refused:
-                    found.append(None)
-        return found
-
-    async def reach(self, table_id: str, revision: int, change_id: str = "") -> Held:
-        """The table at this revision or a later one; from memory if it is there.
-
-        With a change id, memory counts only if it has that change; else the store is asked.
-        """
-
-        def is_there(held: Held) -> bool:
-            if change_id:
-                return (held.revision, held.change_id) == (revision, change_id)
-            return held.revision >= revision
-
-        room = self._rooms.get(table_id)
-        if room is None:
-            return await self._load(table_id)
-        if is_there(room.held):
-            return room.held
-        async with room.lock:
-            # Others may have waited for the same.
-            if is_there(room.held) and self._rooms.get(table_id) is room:
-                return room.held
-            if room.held.revision < revision:
-                return await self._load(table_id)
-            return await self.look(table_id)
-
-    async def changes(self, table_id: str, after: int, until: int) -> list[Told]:
-        """The changes of revisions `after + 1` to `until`, from memory if they are there."""
-        room = self._rooms.get(table_id)
-        if room is None:
-            return await self._log(table_id, after, until - after, until)
-        wanted = range(after + 1, until + 1)
-        if all(revision in room.told for revision in wanted):
-            return [room.told[revision] for revision in wanted]
-        async with room.lock:
-            if not all(revision in room.told for revision in wanted):
-                found = await self._log(table_id, after, until - after, until)
-                for told in found:
-                    known = room.told.get(told.revision)
-                    if known is not None and known.change_id != told.change_id:
-                        room.told.clear()  # the store has lost changes: another history
-                    room.tell(told)
-                return found
-            return [room.told[revision] for revision in wanted]
-
-    async def log(self, table_id: str, after: int, limit: int) -> list[Told]:
-        """A part of the log, from the store."""
-        return await self._log(table_id, after, limit, None)
-
-    async def _log(self, table_id: str, after: int, limit: int, until: int | None) -> list[Told]:
-        records = await self._store.log(table_id, after, limit, until)
-        return [Told(record.change_id, decode_entry(record.entry)) for record in records]
-
-    async def _load(self, table_id: str) -> Held:
-        stored = await self._store.load(table_id)
-        if stored is None:
-            self.forget(table_id)
-            raise unknown_table(table_id)
-        return self._hold(table_id, stored)
-
-    def _hold(self, table_id: str, stored: Stored) -> Held:
-        """Take over what the store says. Its answers come in order, so the last one is true."""
-        room = self._rooms.get(table_id)
-        if room is not None:
-            held = room.held
-            if (held.revision, held.change_id) == (stored.revision, stored.change_id):
-                return held
-        try:
-            table = decode(stored.blob)
-            game_of(table)
-        except ValueError as error:
-            raise Refused(
-                Reason.UNKNOWN_NAME,
-                f"table {table_id!r} can't be read by this version of the service: {error}",
-                revision=stored.revision,
-            ) from error
-        fresh = Held(stored.revision, stored.change_id, table)
-        self._put(table_id, fresh)
-        return fresh
-
-    def _put(self, table_id: str, held: Held) -> _Room:
-        room = self._rooms.get(table_id)
-        if room is None:
-            room = self._rooms[table_id] = _Room(held)
-            while len(self._rooms) > self._most_tables:
-                self._rooms.popitem(last=False)
-            return room
-        if held.revision <= room.held.revision:  # the store has lost changes: another history
-            room.told.clear()
-        room.held = held
-        self._rooms.move_to_end(table_id)
-        return room
-
-    def forget(self, table_id: str) -> None:
-        """Hold nothing of a table any more."""
-        self._rooms.pop(table_id, None)
 
     # -- changing --------------------------------------------------------------------------
 
@@ -323,8 +123,22 @@ class Keeper:
         If the table has changed meanwhile the command is decided again, on the fresh state and
         with the revision that its sender had seen (S1, S6).
         """
-        room = self._rooms.get(table_id)
-        held = room.held if room is not None else await self._load(table_id)
+        try:
+            return await self._carried_out(table_id, command, request, deadline)
+        except Refused as refused:
+            told = await self.sights.refusal(refused, table_id, command)
+            if told is refused:
+                raise
+            raise told from refused
+
+    async def _carried_out(
+        self,
+        table_id: str,
+        command: commands.AnyCommand,
+        request: Request | None,
+        deadline: float,
+    ) -> Done:
+        held = self.held(table_id) or await self.load(table_id)
         loop = asyncio.get_running_loop()
         for _ in range(MOST_ATTEMPTS):
             change, refused, history, gap = None, None, None, False
@@ -332,13 +146,17 @@ class Keeper:
                 try:
                     history = await self._history(table_id, held.table)
                 except _GapError:
-                    fresh = await self._load(table_id)
+                    fresh = await self.load(table_id)
                     if (fresh.revision, fresh.change_id) != (held.revision, held.change_id):
                         held = fresh  # what was held is old
                         continue
                     gap = True
+            now = await self._time(held.table)
+            if self._is_charged(held.table, command):
+                held = await self.excused(table_id, held, deadline)
+                continue
             try:
-                change = decide(held.table, command, self.now(), history, held.positions)
+                change = decide(held.table, command, now, history, held.positions)
             except Refused as error:
                 lost = gap and error.reason is Reason.NOTHING_TO_TAKE_BACK
                 refused = turns_not_kept() if lost else error
@@ -352,7 +170,7 @@ class Keeper:
                 case Known():
                     return _replayed(result)
                 case Conflict():
-                    held = self._hold(table_id, result.stored)
+                    held = self.hold(table_id, result.stored)
                 case Missing():
                     self.forget(table_id)
                     raise unknown_table(table_id)
@@ -365,6 +183,45 @@ class Keeper:
                     refused.details["revision"] = str(held.revision)
                     raise refused
         raise too_late(held.revision)
+
+    async def answered(self, table_id: str, request: Request, by: commands.By) -> Done | None:
+        """What a request has done that was carried out before; None if it is new (S7).
+
+        Raises Refused where its id was used for something else (S8).
+        """
+        held = self.held(table_id) or await self.load(table_id)
+        based_on = (held.revision, held.change_id)
+        result = await self._store.commit(table_id, based_on, request, None)
+        match result:
+            case Known():
+                return _replayed(result)
+            case Reused():
+                raise await self.sights.told(reused(None), held, by)
+            case _:
+                return None
+
+    async def excused(self, table_id: str, held: Held, deadline: float) -> Held:
+        """The table with nobody charged for an outage: a change of its own for each of them."""
+        while self._outages is not None and (outage := self._outages.of(held.table)):
+            command = commands.Excuse(by=_BY, begin=outage.begin, end=outage.end)
+            done = await self.carry_out(table_id, command, None, deadline)
+            assert done.held is not None
+            if done.held.revision == held.revision:  # nobody's clock ran then
+                break
+            held = done.held
+        return held
+
+    def _is_charged(self, table: Table, command: commands.AnyCommand) -> bool:
+        """Somebody at the table is charged for an outage: that has to be put right first."""
+        if self._outages is None or isinstance(command, commands.Excuse):
+            return False
+        return self._outages.of(table) is not None
+
+    async def _time(self, table: Table) -> int:
+        """The time; where clocks run, with all outages before it known."""
+        if self._outages is None or not is_counting(table):
+            return self.now()
+        return await self._outages.now()
 
     async def _commit(
         self,
@@ -384,6 +241,7 @@ class Keeper:
             outcome=_encode_outcome(Outcome(change.seat, change.waiting_for)),
             change_id=change_id,
             snapshot=Snapshot(change.table.turns, blob) if change.snapshot else None,
+            past=past_of(change.table, held.table.stamp),
         )
         try:
             async with self._announced(change.table):
@@ -414,7 +272,7 @@ class Keeper:
             yield
         finally:
             self._jobs.announce_again(table_id, due, self.now())
-            self.on_due()
+            self.on_due(due)
 
     def _committed(self, table_id: str, before: Held, change: Change, change_id: str) -> Done:
         """A change is durable: hold it, and tell whoever watches."""
@@ -426,7 +284,7 @@ class Keeper:
             else:
                 held.positions.pop(change.seat, None)
         told = Told(change_id, change.entry)
-        self._put(table_id, held).tell(told)
+        self.put(table_id, held).tell(told)
         self._tell(table_id, held)
         return Done(held.revision, change.seat, change.waiting_for, held=held, told=told)
 
@@ -475,6 +333,7 @@ class Keeper:
             entry=encode_entry(entry),
             outcome=_encode_outcome(Outcome()),
             change_id=change_id,
+            past=past_of(table, table.stamp),
         )
         async with self._announced(table):
             result = await self._store.create(
@@ -483,11 +342,11 @@ class Keeper:
         match result:
             case Committed():
                 held = Held(table.revision, change_id, table)
-                self._put(table_id, held).tell(Told(change_id, entry))
+                self.put(table_id, held).tell(Told(change_id, entry))
                 self._tell(table_id, held)
                 return held, True, False
             case Exists():
-                return self._hold(table_id, result.stored), False, False
+                return self.hold(table_id, result.stored), False, False
             case Reused():
                 raise reused(None)
             case _:
@@ -511,11 +370,12 @@ class Keeper:
                 request,
                 outcome=_encode_outcome(Outcome()),
                 created_ms=table.making.created,
+                past=_past_of_import(imported),
             )
         match result:
             case Committed():
                 held = Held(table.revision, change_id, table)
-                self._put(table_id, held)
+                self.put(table_id, held)
                 self._tell(table_id, held)
                 return held, False
             case Exists():
@@ -541,7 +401,15 @@ class Keeper:
             self._store.publish(table_id, revision)
 
 
-def _nobody() -> None:
+def _past_of_import(imported: Imported) -> Past | None:
+    """An imported table is for spectators what it was before, as old as its last change then."""
+    past = past_of(imported.table, 0)
+    if past is None or len(imported.log) < 2:
+        return past
+    return replace(past, stamp=imported.log[-2].entry.time)
+
+
+def _nobody(_: int) -> None:
     """Nobody in this process does what is due."""
 
 
@@ -590,8 +458,3 @@ def table_exists(table_id: str, revision: int) -> Refused:
         f"there is a table {table_id!r} already, which was made otherwise",
         revision=revision,
     )
-
-
-def unknown_table(table_id: str) -> Refused:
-    """The refusal of an id that no table has."""
-    return Refused(Reason.UNKNOWN_TABLE, f"there is no table {table_id!r}")

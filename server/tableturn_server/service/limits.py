@@ -29,6 +29,8 @@ class Limits:
     """Watches at the same time for each peer."""
     tables_per_minute: float = 60
     """New tables in a minute for each peer."""
+    lines: float = 5
+    """Lines of talk in ten seconds for each token."""
 
 
 class Buckets:
@@ -75,6 +77,7 @@ class Gate:
         self._peers = Buckets(limits.peer_rate, limits.peer_rate * 2)
         per_second = limits.tables_per_minute / 60
         self._tables = Buckets(per_second, limits.tables_per_minute)
+        self._lines = Buckets(limits.lines / 10, limits.lines)
         self._watches: Counter[str] = Counter()
 
     def call(self, principal: str, peer: str) -> None:
@@ -91,6 +94,11 @@ class Gate:
         wait = self._tables.wait(peer, self._clock())
         if wait:
             raise _too_many("new tables", wait)
+
+    def line(self, principal: str) -> Refused | None:
+        """One more line of talk; the refusal of it, which counts unless it was said before."""
+        wait = self._lines.wait(principal, self._clock())
+        return _too_many("lines in a row", wait) if wait else None
 
     def watch(self, principal: str, peer: str) -> Callable[[], None]:
         """One more watch; call what is returned at its end."""

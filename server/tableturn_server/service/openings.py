@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from tableturn_server.rules import catalog
 from tableturn_server.rules.source import SEED_BYTES
-from tableturn_server.service.keeper import Held, Keeper
+from tableturn_server.service.keeper import Keeper
+from tableturn_server.service.rooms import Held
 from tableturn_server.tables.making import Wish, make
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.state import Occupant, Status, Takeback

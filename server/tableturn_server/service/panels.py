@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
+from msgspec.structs import replace
 
 from tableturn.v1 import panel_pb2
 from tableturn_server.service import convert
 from tableturn_server.service.calls import Call
 from tableturn_server.service.carrying import Carrying, expected
-from tableturn_server.service.keeper import Done, Held, Keeper
+from tableturn_server.service.keeper import Done, Keeper
 from tableturn_server.service.logs import Log
 from tableturn_server.service.rematch import rematch
+from tableturn_server.service.rooms import Held
+from tableturn_server.service.sights import shown_until
 from tableturn_server.store import HeldBy, Lease, PanelStore, TableStore
 from tableturn_server.tables import commands
 from tableturn_server.tables.commands import Gesture
@@ -65,15 +68,18 @@ class PanelService(Carrying):
     async def list_panels(self, request: _pb.ListPanelsRequest, call: Call) -> Any:
         """The panels of a table with their bridges."""
         check_table_id(request.table_id)
-        held = await self._keeper.look(request.table_id)
+        held, by, _ = await self._keeper.sights.look(request.table_id, call.by)
         table = held.table
-        if not (call.by.admin or is_known(table, call.by.token)):
-            refused = unknown_token(table, call.by, "a token of this table")
+        if not (by.admin or is_known(table, by.token)):
+            refused = unknown_token(table, by, "a token of this table")
             refused.details["revision"] = str(held.revision)
             raise refused
-        leases = await self._panels.all(request.table_id, [panel.uid for panel in table.panels])
+        leases: dict[int, Lease | None] = {}
+        if shown_until(table, by, self._keeper.now()) is None:  # a bridge is there now or not
+            uids = [panel.uid for panel in table.panels]
+            leases = await self._panels.all(request.table_id, uids)
         return _pb.ListPanelsResponse(
-            panels=[_status(panel, leases[panel.uid]) for panel in table.panels]
+            panels=[_status(panel, leases.get(panel.uid)) for panel in table.panels]
         )
 
     # -- their bridges ---------------------------------------------------------------------
@@ -106,15 +112,15 @@ class PanelService(Carrying):
         """The table, for whoever has the panel's token. Raises Refused for anybody else."""
         check_table_id(table_id)
         _check_uid(uid)
-        held = await self._keeper.look(table_id)
+        held, by, _ = await self._keeper.sights.look(table_id, call.by)
         table = held.table
         panel = panel_of(table, uid)
-        if panel is not None and call.by.token == panel.token:
+        if panel is not None and by.token == panel.token:
             return held
-        if panel is None and is_known(table, call.by.token):
+        if panel is None and is_known(table, by.token):
             refused = unknown_panel(table, uid)
         else:
-            refused = unknown_token(table, call.by, "the panel's token")
+            refused = unknown_token(table, by, f"the token of panel {uid}")
         refused.details["revision"] = str(held.revision)
         raise refused
 
@@ -166,9 +172,9 @@ class PanelService(Carrying):
         self, request: _pb.PressPanelRequest, command: commands.Press, call: Call
     ) -> Any:
         """The next table, if a button was held when the panel showed that the game was over."""
-        held = await self._keeper.look(request.table_id)
+        held, by, _ = await self._keeper.sights.look(request.table_id, call.by)
         try:
-            seat = rematch_press(held.table, command)
+            seat = rematch_press(held.table, replace(command, by=by))
         except Refused as refused:
             refused.details["revision"] = str(held.revision)
             raise

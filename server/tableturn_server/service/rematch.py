@@ -11,12 +11,13 @@ import secrets
 from dataclasses import dataclass
 
 from tableturn_server.rules.source import SEED_BYTES
-from tableturn_server.service.keeper import Held, Keeper, reused, table_exists
+from tableturn_server.service.keeper import Keeper, reused, table_exists
+from tableturn_server.service.rooms import Held
 from tableturn_server.store import Request, Reused, TableStore
 from tableturn_server.tables import commands
 from tableturn_server.tables.facts import is_full
 from tableturn_server.tables.refusals import Reason, Refused
-from tableturn_server.tables.rematch import next_table
+from tableturn_server.tables.rematch import RematchOrder, next_table
 from tableturn_server.tables.state import Status
 
 
@@ -36,16 +37,21 @@ async def rematch(
     by: commands.By,
     request: Request | None,
     deadline: float,
+    order: RematchOrder = RematchOrder.SAME,
 ) -> Rematch:
     """The next table after a finished one. Raises Refused, GAME_RUNNING before the end.
 
     `request` is remembered at the old table; a press brings none, because it is asked for
-    before.
+    before. `order` counts for whoever asks first.
     """
-    old = await keeper.look(table_id)
+    old, by, _ = await keeper.sights.look(table_id, by)
     try:
         table, entry = next_table(
-            old.table, by, drawn_seed=secrets.token_bytes(SEED_BYTES), now=keeper.now()
+            old.table,
+            by,
+            drawn_seed=secrets.token_bytes(SEED_BYTES),
+            now=keeper.now(),
+            order=order,
         )
     except Refused as refused:
         refused.details["revision"] = str(old.revision)
@@ -73,10 +79,21 @@ async def _start(keeper: Keeper, found: Held, deadline: float) -> None:
     table = found.table
     if table.status is not Status.OPEN or not is_full(table):
         return
-    start = commands.Start(by=commands.By(table.making.host))
+    # The service itself starts it: the host's token may have the host's duties no more.
+    start = commands.Start(by=commands.By(admin=True))
     try:
         await keeper.carry_out(table.making.table_id, start, None, deadline)
     except Refused as refused:
         # Others were faster: with the same, or by getting up.
         if refused.reason not in (Reason.ALREADY_STARTED, Reason.NOT_STARTED):
             raise
+
+
+def rematch_order(number: int) -> RematchOrder:
+    """Who shall sit where; the same where nothing is said. Raises Refused."""
+    try:
+        return RematchOrder(number or RematchOrder.SAME)
+    except ValueError as error:
+        raise Refused(
+            Reason.BAD_FIELD, f"there is no order {number} of a rematch", field="order"
+        ) from error

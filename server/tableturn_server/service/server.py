@@ -13,19 +13,32 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
 from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
 
-from tableturn.v1 import catalog_pb2, panel_pb2, table_pb2
+from tableturn.v1 import catalog_pb2, company_pb2, panel_pb2, table_pb2
 from tableturn_server.bots.pool import Pool
 from tableturn_server.jobs import Runner, Sweeper
-from tableturn_server.service import logs
+from tableturn_server.service import codes, logs
 from tableturn_server.service.calls import LARGE, SMALL, Desk
 from tableturn_server.service.catalog import CatalogService
+from tableturn_server.service.company import CompanyService
+from tableturn_server.service.company_events import Asides
 from tableturn_server.service.documents import Documents
 from tableturn_server.service.keeper import Keeper
 from tableturn_server.service.limits import Gate, Limits
+from tableturn_server.service.outages import Outages
 from tableturn_server.service.panels import PanelService
+from tableturn_server.service.people import People
+from tableturn_server.service.presences import Presences
 from tableturn_server.service.tables import TableService
 from tableturn_server.service.watching import HEARTBEAT, Watches
-from tableturn_server.store import LEASE_MS, PanelStore, Store
+from tableturn_server.store import (
+    LEASE_MS,
+    ChatStore,
+    CodeStore,
+    OutageStore,
+    PanelStore,
+    PresenceStore,
+    Store,
+)
 
 GRACE = 3.0
 """Seconds that running calls are given when the service ends."""
@@ -52,6 +65,7 @@ OPTIONS: tuple[tuple[str, int], ...] = (
 _TABLES = table_pb2.DESCRIPTOR.services_by_name["TableService"]
 _CATALOG = catalog_pb2.DESCRIPTOR.services_by_name["CatalogService"]
 _PANELS = panel_pb2.DESCRIPTOR.services_by_name["PanelService"]
+_COMPANY = company_pb2.DESCRIPTOR.services_by_name["CompanyService"]
 
 
 class Service:
@@ -76,18 +90,53 @@ class Service:
         log = logs.get()
         loop = asyncio.get_running_loop()
         self.desk = Desk(Gate(limits or Limits(), loop.time), admin, log)
-        self.keeper = Keeper(store.tables, store.hub, jobs=store.jobs, clock=clock)
+        self._jobs = store.jobs
+        self.outages = Outages(OutageStore(store.connection), clock=clock, on_end=self._hasten)
+        self.keeper = Keeper(
+            store.tables, store.hub, jobs=store.jobs, outages=self.outages, clock=clock
+        )
+        self.presences = Presences(
+            self.keeper,
+            store.tables,
+            PresenceStore(store.connection),
+            store.jobs,
+            store.hub,
+            outages=self.outages,
+        )
+        chat = ChatStore(store.connection)
         self.bots = Pool(bot_workers)
-        self.runner = Runner(store.jobs, self.keeper, self.bots, workers=bot_workers)
+        self.runner = Runner(
+            store.jobs,
+            self.keeper,
+            self.outages,
+            self.bots,
+            presence=self.presences,
+            workers=bot_workers,
+        )
         self.sweeper = Sweeper(store.jobs, store.tables, self.keeper)
-        self.watches = Watches(self.keeper, store.hub, self.desk, heartbeat=heartbeat, clock=clock)
+        self.watches = Watches(
+            self.keeper,
+            store.hub,
+            self.desk,
+            Asides(self.keeper, self.presences, chat, interval=heartbeat),
+            heartbeat=heartbeat,
+            clock=clock,
+        )
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(options=OPTIONS)
-        tables = TableService(self.keeper, store.tables, self.desk, log)
+        known_codes = codes.Codes(self.keeper, CodeStore(store.connection, codes.draw))
+        tables = TableService(
+            self.keeper, store.tables, self.desk, log, known_codes, self.presences
+        )
+        company = CompanyService(
+            self.keeper, store.tables, known_codes, chat, store.hub, self.desk.gate, log
+        )
         documents = Documents(self.keeper, log)
+        people = People(self.keeper, log, self.presences.away)
         handlers = {
             **_handlers(self.desk, table_pb2, _TABLES, tables),
             **_handlers(self.desk, table_pb2, _TABLES, documents),
+            **_handlers(self.desk, table_pb2, _TABLES, people),
             "WatchTable": self.desk.stream(
                 "WatchTable", table_pb2.WatchTableRequest, self.watches.follow
             ),
@@ -98,6 +147,7 @@ class Service:
             (_TABLES, handlers),
             (_CATALOG, _handlers(self.desk, catalog_pb2, _CATALOG, CatalogService())),
             (_PANELS, _handlers(self.desk, panel_pb2, _PANELS, panels)),
+            (_COMPANY, _handlers(self.desk, company_pb2, _COMPANY, company)),
         )
         for service, methods in served:
             missing = {method.name for method in service.methods} - set(methods)
@@ -118,6 +168,8 @@ class Service:
         bound = self._server.add_insecure_port(address)
         if not bound:
             raise RuntimeError(f"can't listen on {address}")
+        await self.outages.start()  # before anybody is served
+        self.presences.start()
         await self._server.start()
         for name in self.names:
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
@@ -137,9 +189,16 @@ class Service:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(grace):
                 await self.desk.idle.wait()
+        await self.presences.stop()
+        await self.outages.stop()
         # Calls that are on their way are told so; gRPC would only cancel them.
         await asyncio.sleep(LINGER)
         await self._server.stop(0.1)
+
+    async def _hasten(self, now: int) -> None:
+        """After an outage all tables are looked at: the deadlines that are shown are too early."""
+        await self._jobs.hasten(now)
+        self.runner.wake()
 
 
 def _handlers(desk: Desk, module: Any, service: Any, servicer: object) -> dict[str, Any]:

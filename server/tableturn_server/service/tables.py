@@ -8,16 +8,22 @@ import secrets
 from hashlib import blake2b
 from typing import Any
 
+from msgspec.structs import replace
+
 from tableturn.v1 import table_pb2
 from tableturn_server import bots
 from tableturn_server.rules.source import SEED_BYTES
-from tableturn_server.service import convert
+from tableturn_server.service import convert, settings
 from tableturn_server.service.calls import Call, Desk
 from tableturn_server.service.carrying import Carrying, confirmation, expected
-from tableturn_server.service.keeper import Held, Keeper, table_exists
+from tableturn_server.service.codes import Codes
+from tableturn_server.service.keeper import Done, Keeper, table_exists
 from tableturn_server.service.logs import Log
-from tableturn_server.service.rematch import rematch
+from tableturn_server.service.presences import Presences, message_of
+from tableturn_server.service.rematch import rematch, rematch_order
 from tableturn_server.service.requests import page_size, remembered
+from tableturn_server.service.rooms import Held
+from tableturn_server.service.sights import shown_until
 from tableturn_server.store import TableStore
 from tableturn_server.tables import commands, making, views
 from tableturn_server.tables.authority import acting_seat, waiting_for
@@ -36,10 +42,20 @@ _MOST_INDEX_PAGES = 10
 class TableService(Carrying):
     """All of TableService but the watches."""
 
-    def __init__(self, keeper: Keeper, store: TableStore, desk: Desk, log: Log) -> None:
+    def __init__(
+        self,
+        keeper: Keeper,
+        store: TableStore,
+        desk: Desk,
+        log: Log,
+        codes: Codes,
+        presences: Presences,
+    ) -> None:
         super().__init__(keeper, log)
         self._store = store
         self._desk = desk
+        self._codes = codes
+        self._presences = presences
 
     # -- making and finding tables ---------------------------------------------------------
 
@@ -61,7 +77,10 @@ class TableService(Carrying):
         if new:
             self._log.info("created", table=table_id, game=wish.game, seats=table.making.seats)
         elif not replayed and not (request.if_absent and _agrees(held, table, call)):
-            raise table_exists(table_id, held.revision)
+            refused = table_exists(table_id, held.revision)
+            raise await self._keeper.sights.told(refused, held, call.by)
+        if not new:
+            held = (await self._keeper.sights.of(held, call.by)).held
         response = _pb.CreateTableResponse(replayed=replayed, warnings=warnings)
         return response.SerializeToString() + convert.nested(1, held.view(None))
 
@@ -71,8 +90,13 @@ class TableService(Carrying):
     async def get_table(self, request: _pb.GetTableRequest, call: Call) -> bytes:
         """A table as the caller may see it."""
         check_table_id(request.table_id)
-        held = await self._keeper.look(request.table_id)
-        return convert.nested(1, held.view(held.audience(call.by, request.seat)))
+        held, by, _ = await self._keeper.sights.look(request.table_id, call.by)
+        now = self._keeper.now()
+        seen = held.view(held.audience(by, request.seat))
+        response = _pb.GetTableResponse(time=convert.timestamp(now))
+        if shown_until(held.table, by, now) is None:
+            response.presence.CopyFrom(message_of(await self._presences.at(held)))
+        return convert.nested(1, seen) + response.SerializeToString()
 
     async def list_tables(self, request: _pb.ListTablesRequest, call: Call) -> Any:
         """Listed tables."""
@@ -88,7 +112,8 @@ class TableService(Carrying):
                     "this page token is none of this service; begin with an empty one",
                     field="page_token",
                 ) from error
-            tables = await self._keeper.look_at_all([line.table_id for line in page.tables])
+            names = [line.table_id for line in page.tables]
+            tables = await self._keeper.sights.look_at_all(names, call.by)
             found += [_summary(held) for held in tables if held and not held.table.making.unlisted]
             cursor = page.cursor
             if not cursor or len(found) >= size:
@@ -108,19 +133,54 @@ class TableService(Carrying):
             confirmation=confirmation(request.confirmation),
         )
         principal = call.principal or request.token_sha256.hex()
-        done = await self._carry_out("TakeSeat", request, command, call, principal)
+        if request.code:
+            done = await self._take_with_code(request, command, call, principal)
+        else:
+            done = await self._carry_out("TakeSeat", request, command, call, principal)
         held = done.held
         if held is None:
             # Given again: the table as it is now, to whoever still sits there.
             held = await self._keeper.look(request.table_id)
             if done.seat not in held.table.seats_of(request.token_sha256):
-                raise Refused(
+                refused = Refused(
                     Reason.NOT_ALLOWED,
                     f"seat {done.seat} was taken by this request, and has been left since",
-                    revision=held.revision,
                 )
+                raise await self._keeper.sights.told(refused, held, call.by)
         response = _pb.TakeSeatResponse(seat=done.seat, replayed=done.replayed)
         return response.SerializeToString() + convert.nested(2, held.view(done.seat))
+
+    async def _take_with_code(
+        self, request: _pb.TakeSeatRequest, command: commands.TakeSeat, call: Call, principal: str
+    ) -> Done:
+        """Sit down where one was invited to, or move a seat to another device; once."""
+        check_table_id(request.table_id)
+        asked = remembered(request, "TakeSeat", principal)
+        assert asked is not None  # the principal is that of the new token at least
+        done = await self._keeper.answered(request.table_id, asked, call.by)
+        if done is not None:  # the code may be of no use any more
+            return done
+        found = await self._codes.resolve(request.code, call.peer, request.table_id, by=call.by)
+        seat = found.what.seat
+        if not seat:
+            command = replace(command, invited=True)
+            return await self._carry_out("TakeSeat", request, command, call, principal)
+        if request.seat not in (0, seat):
+            refused = Refused(
+                Reason.BAD_FIELD,
+                f"this code is for seat {seat}, not for seat {request.seat}",
+                field="seat",
+            )
+            raise await self._keeper.sights.told(refused, found.held, call.by)
+        reseat = commands.Reseat(
+            by=commands.By(service=True),
+            seat=seat,
+            token=request.token_sha256,
+            since=found.what.since,
+        )
+        async with self._codes.used(found, asked):
+            done = await self._carry_out("TakeSeat", request, reseat, call, principal)
+        return replace(done, seat=seat)
 
     async def leave_seat(self, request: _pb.LeaveSeatRequest, call: Call) -> Any:
         """Leave a seat."""
@@ -133,7 +193,7 @@ class TableService(Carrying):
     async def seat_bot(self, request: _pb.SeatBotRequest, call: Call) -> Any:
         """Give a free seat to a bot."""
         check_table_id(request.table_id)
-        held = await self._keeper.look(request.table_id)
+        held, _, _ = await self._keeper.sights.look(request.table_id, call.by)
         names = bots.names(held.table.making.game)
         if request.bot not in names:
             raise Refused(
@@ -175,10 +235,10 @@ class TableService(Carrying):
     async def list_actions(self, request: _pb.ListActionsRequest, call: Call) -> Any:
         """What a seat may do now."""
         check_table_id(request.table_id)
-        held = await self._keeper.look(request.table_id)
+        held, by, _ = await self._keeper.sights.look(request.table_id, call.by)
         table = held.table
         try:
-            seat = acting_seat(table, call.by, request.seat)
+            seat = acting_seat(table, by, request.seat)
         except Refused as refused:
             refused.details["revision"] = str(held.revision)
             raise
@@ -269,9 +329,10 @@ class TableService(Carrying):
     async def rematch(self, request: _pb.RematchRequest, call: Call) -> Any:
         """The next table of the same people."""
         check_table_id(request.table_id)
+        order = rematch_order(request.order)
         asked = remembered(request, "Rematch", call.principal)
         found = await rematch(
-            self._keeper, self._store, request.table_id, call.by, asked, call.deadline
+            self._keeper, self._store, request.table_id, call.by, asked, call.deadline, order
         )
         self._log.info("rematch", table=request.table_id, next=found.table_id, again=found.again)
         return _pb.RematchResponse(table_id=found.table_id, replayed=found.again)
@@ -280,9 +341,11 @@ class TableService(Carrying):
         """A part of the log, as the caller may see it."""
         check_table_id(request.table_id)
         size = page_size(request.page_size, _LOG_PAGE, _LONGEST_LOG_PAGE)
-        held = await self._keeper.look(request.table_id)
-        seat = held.audience(call.by, request.seat)
-        found = await self._keeper.log(request.table_id, request.after_revision, size + 1)
+        held, by, _ = await self._keeper.sights.look(request.table_id, call.by)
+        seat = held.audience(by, request.seat)
+        found = await self._keeper.log(
+            request.table_id, request.after_revision, size + 1, held.revision
+        )
         entries = b"".join(convert.nested(1, told.log_entry(seat)) for told in found[:size])
         more = _pb.ListLogResponse(more=len(found) > size)
         return entries + more.SerializeToString()
@@ -328,6 +391,11 @@ def _wish(request: _pb.CreateTableRequest, table_id: str) -> Wish:
         takeback=takeback,
         title=request.title,
         seed=request.seed,
+        clock=settings.clock(request),
+        absence=settings.absence(request),
+        private=request.private,
+        spectator_delay=settings.spectator_delay(request),
+        host_stays=request.host_stays,
     )
 
 
@@ -345,4 +413,6 @@ def _agrees(held: Held, table: Table, call: Call) -> bool:
 
 def _asked_for(made: Making) -> tuple[Any, ...]:
     """What was asked for when a table was made; a start without free seats changes none of it."""
-    return made.game, made.seats + made.left_out, made.options, made.set_sha256
+    seats = made.seats + made.left_out
+    time = made.clock, made.absence, made.spectator_delay
+    return made.game, seats, made.options, made.set_sha256, made.private, *time

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from tableturn.v1 import table_pb2
 from tableturn_server.service import convert
 from tableturn_server.service.calls import Call, Context, Desk, shutting_down
-from tableturn_server.service.keeper import MOST_TOLD, Held, Keeper, Told
+from tableturn_server.service.company_events import Aside, Asides
+from tableturn_server.service.following import Following
+from tableturn_server.service.keeper import Keeper
 from tableturn_server.store import Signal, StoreError, Watcher, WatchHub
 from tableturn_server.tables.making import check_table_id
 
 HEARTBEAT = 8.0
 """Seconds without a message after which a sign of life is sent."""
-MOST_CHANGES = 500
-"""Changes that are told one by one after a resume; a caller further behind gets a snapshot."""
 _RETRY = 1.0
 
 _Event = table_pb2.WatchTableResponse
@@ -37,6 +37,7 @@ class Watches:
         keeper: Keeper,
         hub: WatchHub,
         desk: Desk,
+        asides: Asides,
         *,
         heartbeat: float = HEARTBEAT,
         clock: Callable[[], float] = time.time,
@@ -44,6 +45,7 @@ class Watches:
         self._keeper = keeper
         self._hub = hub
         self._desk = desk
+        self._asides = asides
         self._heartbeat = heartbeat
         self._clock = clock
         self._open: set[Watcher] = set()
@@ -83,19 +85,24 @@ class Watches:
     ) -> None:
         held = await self._keeper.look(request.table_id)
         self._hub.notify(request.table_id, held.revision, held.change_id)
-        watch = _Watch(self._keeper, call, request, held)
-        told = False
-        async for event in watch.begin(request.start_revision, request.start_change_id, held):
-            await context.write(event)
-            told = True
+        watch = Following(self._keeper, call, request, held)
+        pen = _Pen(context, self._keeper)
+        with Aside(self._asides, call, held) as aside:
+            async for event in watch.begin(request.start_revision, request.start_change_id, held):
+                await pen.write(event)
+            if not pen.used:  # nothing is new: say that it was heard
+                await pen.write(self._sign_of_life(watch, None))
+            for event in await aside.begin(held):
+                await pen.write(event)
+            await self._go_on(watch, aside, pen, signals)
+
+    async def _go_on(self, watch: Following, aside: Aside, pen: _Pen, signals: Watcher) -> None:
+        """Tell what is new at every signal, and give a sign of life where nothing is."""
         stale_since: float | None = None
-        if not told:  # nothing is new: say that it was heard
-            await context.write(self._sign_of_life(watch, stale_since))
         behind = False
         while True:
-            wait = min(self._heartbeat, _RETRY) if behind else self._heartbeat
             try:
-                async with asyncio.timeout(wait):
+                async with asyncio.timeout(self._patience(watch, pen, behind)):
                     signal: Signal | None = await anext(signals)
             except StopAsyncIteration:
                 return
@@ -103,21 +110,36 @@ class Watches:
                 signal = None
             if signal is not None and signal.stale_since is not None:
                 stale_since = signal.stale_since
-            elif signal is not None or behind:
+            elif signal is not None or behind or watch.is_due(self._keeper.now()):
+                pen.used = False
+                aged = signal is None and not behind
                 try:
-                    told = False
-                    async for event in watch.catch_up(signal):
-                        await context.write(event)
-                        told = True
+                    async for event in watch.come_of_age() if aged else watch.catch_up(signal):
+                        await pen.write(event)
                 except StoreError:
                     stale_since, behind = stale_since or self._clock(), True
                 else:
                     fresh, stale_since, behind = stale_since is not None, None, False
-                    if told or not fresh:
+                    told = pen.used
+                    for event in await aside.hear(signal):
+                        await pen.write(event)
+                    if told or (not fresh and pen.rested < self._heartbeat):
                         continue
-            await context.write(self._sign_of_life(watch, stale_since))
+            else:
+                for event in await aside.hear(signal):
+                    await pen.write(event)
+            await pen.write(self._sign_of_life(watch, stale_since))
 
-    def _sign_of_life(self, watch: _Watch, stale_since: float | None) -> bytes:
+    def _patience(self, watch: Following, pen: _Pen, behind: bool) -> float:
+        """Seconds to wait for a signal."""
+        wait = self._heartbeat - pen.rested
+        if behind:
+            wait = min(wait, _RETRY)
+        if watch.due is not None:
+            wait = min(wait, (watch.due - self._keeper.now() + 1) / 1000)
+        return max(wait, 0.0)
+
+    def _sign_of_life(self, watch: Following, stale_since: float | None) -> bytes:
         if stale_since is not None:
             since = convert.timestamp(int(stale_since * 1000))
             return _Event(stale=table_pb2.Stale(since=since)).SerializeToString()
@@ -126,94 +148,24 @@ class Watches:
         return _Event(heartbeat=beat).SerializeToString()
 
 
-class _Watch:
-    """What one watcher was told last, and how it goes on from there."""
+class _Pen:
+    """Writes to one watcher. `used`: since somebody asked last."""
 
-    def __init__(
-        self, keeper: Keeper, call: Call, request: table_pb2.WatchTableRequest, held: Held
-    ) -> None:
+    def __init__(self, context: Context, keeper: Keeper) -> None:
+        self._context = context
         self._keeper = keeper
-        self._by = call.by
-        self._table_id = request.table_id
-        self._wanted = request.seat
-        self._seat = held.audience(call.by, request.seat)
-        self.revision = 0
-        self._change_id = ""
+        self._loop = asyncio.get_running_loop()
+        self._written_at = self._loop.time()
+        self.used = False
 
-    async def begin(self, start: int, change_id: str, held: Held) -> AsyncIterator[bytes]:
-        """The changes after a resume token that still fits; else a snapshot."""
-        if start:
-            kept = await self._keeper.log(self._table_id, start - 1, 1)
-            if kept and kept[0].revision > start + 1:
-                yield _compacted(kept[0].revision)
-            elif (
-                kept
-                and (kept[0].revision, kept[0].change_id) == (start, change_id)
-                and held.revision - start <= MOST_CHANGES
-            ):
-                self.revision, self._change_id = start, change_id
-                if held.revision > start:
-                    async for event in self._changes_to(held):
-                        yield event
-                return
-        yield self._snapshot(held)
+    @property
+    def rested(self) -> float:
+        """Seconds since something was written."""
+        return self._loop.time() - self._written_at
 
-    async def catch_up(self, signal: Signal | None) -> AsyncIterator[bytes]:
-        """What is new after a signal; without one, what the store has now."""
-        if signal is None or signal.revision < self.revision:
-            # An older revision than was told: perhaps the store has lost changes. Ask it.
-            held = await self._keeper.look(self._table_id)
-        elif signal.revision == self.revision and signal.change_id in ("", self._change_id):
-            return
-        else:
-            # Perhaps another change of the revision that was told: the store had lost ours.
-            held = await self._keeper.reach(self._table_id, signal.revision, signal.change_id)
-        if (held.revision, held.change_id) == (self.revision, self._change_id):
-            return
-        # A token may have won or lost a seat meanwhile (S15).
-        seat = held.audience(self._by, self._wanted)
-        if seat != self._seat:
-            self._seat = seat
-            yield self._snapshot(held)
-        elif not self.revision < held.revision < self.revision + MOST_TOLD:
-            yield self._snapshot(held)
-        else:
-            async for event in self._changes_to(held):
-                yield event
-
-    async def _changes_to(self, held: Held) -> AsyncIterator[bytes]:
-        """Each change up to this revision, the last one with the table; a snapshot at a gap.
-
-        The change that was told last is read too: if it is another one by now, the store has
-        lost changes, and those that follow do not go on from it.
-        """
-        changes = await self._keeper.changes(self._table_id, self.revision - 1, held.revision)
-        complete = [told.revision for told in changes] == list(
-            range(self.revision, held.revision + 1)
-        )
-        ends = (self._change_id, held.change_id)
-        if not complete or (changes[0].change_id, changes[-1].change_id) != ends:
-            yield self._snapshot(held)
-            return
-        for told in changes[1:-1]:
-            yield convert.nested(2, convert.nested(1, told.log_entry(self._seat)))
-        yield _last_change(changes[-1], held, self._seat)
-        self.revision, self._change_id = held.revision, held.change_id
-
-    def _snapshot(self, held: Held) -> bytes:
-        self.revision, self._change_id = held.revision, held.change_id
-        return convert.nested(1, convert.nested(1, held.view(self._seat)))
-
-
-def _last_change(told: Told, held: Held, seat: int | None) -> bytes:
-    """The event of a change with the table after it, encoded once for each audience."""
-    data = held.changes.get(seat)
-    if data is None:
-        change = convert.nested(1, told.log_entry(seat)) + convert.nested(2, held.view(seat))
-        data = held.changes[seat] = convert.nested(2, change)
-    return data
-
-
-def _compacted(revision: int) -> bytes:
-    compacted = table_pb2.Compacted(compacted_revision=revision)
-    return _Event(compacted=compacted).SerializeToString()
+    async def write(self, event: bytes) -> None:
+        """Write an event with the time at which it is sent: encoded once, it goes to many."""
+        now: Timestamp = convert.timestamp(self._keeper.now())
+        await self._context.write(event + convert.nested(6, now.SerializeToString()))
+        self._written_at = self._loop.time()
+        self.used = True

@@ -7,7 +7,9 @@ What is not named here is private to the package.
 """
 
 from .binary import Binary, find_binary
+from .chat import ChatStore, Line, OtherRequest, Said, Settings, Silenced
 from .check import Problem, Severity, check_store
+from .codes import CodeFor, CodeStore
 from .datadir import measure_fsync
 from .embedded import EmbeddedValkey
 from .endpoint import Endpoint
@@ -15,7 +17,9 @@ from .errors import StoreError, StoreFull, StoreRefused, StoreUnavailable
 from .hub import Signal, Watcher, WatchHub
 from .jobs import Claim, JobBoard
 from .opening import Store, open_store
+from .outages import Outage, OutageStore
 from .panels import LEASE_MS, HeldBy, Lease, PanelStore
+from .presence import PresenceStore, Records, Watched
 from .records import (
     CommitResult,
     Committed,
@@ -27,6 +31,8 @@ from .records import (
     LogRecord,
     Missing,
     Page,
+    Past,
+    PastState,
     Request,
     Reused,
     Snapshot,
@@ -40,7 +46,10 @@ from .tables import TableStore
 __all__ = [
     "LEASE_MS",
     "Binary",
+    "ChatStore",
     "Claim",
+    "CodeFor",
+    "CodeStore",
     "CommitResult",
     "Committed",
     "Conflict",
@@ -53,17 +62,28 @@ __all__ = [
     "JobBoard",
     "Known",
     "Lease",
+    "Line",
     "Listed",
     "LogRecord",
     "Missing",
+    "OtherRequest",
+    "Outage",
+    "OutageStore",
     "Page",
     "PanelStore",
+    "Past",
+    "PastState",
+    "PresenceStore",
     "Problem",
+    "Records",
     "Request",
     "Reused",
+    "Said",
     "Script",
+    "Settings",
     "Severity",
     "Signal",
+    "Silenced",
     "Snapshot",
     "Store",
     "StoreError",
@@ -74,6 +94,7 @@ __all__ = [
     "TableStore",
     "Unchanged",
     "WatchHub",
+    "Watched",
     "Watcher",
     "Write",
     "check_store",

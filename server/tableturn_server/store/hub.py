@@ -21,6 +21,8 @@ from .resp import Connection
 
 log = logging.getLogger(__name__)
 
+ASIDE = b"aside"
+"""What is published instead of a revision when something beside the table is new."""
 _BATCH = 500
 _FIRST_RETRY = 0.1
 
@@ -31,22 +33,25 @@ class Signal(NamedTuple):
     `revision` is 0 if there is no such table, or none was read yet. `stale_since` (Unix
     seconds) is None while the store answers; else the revision may be an old one. `change_id`
     is the revision's change where it is known, else empty: a wake-up names the revision alone.
+    `aside` grows when something beside the table is new, such as who is there.
     """
 
     revision: int
     stale_since: float | None
     change_id: str = ""
+    aside: int = 0
 
 
 class _Topic:
     """A table that is watched."""
 
-    __slots__ = ("change_id", "changes", "known", "revision", "watchers")
+    __slots__ = ("aside", "change_id", "changes", "known", "revision", "watchers")
 
     def __init__(self) -> None:
         self.watchers: set[Watcher] = set()
         self.revision = 0
         self.change_id = ""
+        self.aside = 0
         self.known = False
         # Counts what was learnt from elsewhere, so that a slower reading does not undo it.
         self.changes = 0
@@ -195,6 +200,13 @@ class WatchHub:
         if revision >= topic.revision or not topic.known:
             self._learn(topic, revision, change_id)
 
+    def notify_aside(self, table_id: str) -> None:
+        """Tell watchers of this process at once that something beside the table is new."""
+        topic = self._topics.get(table_id)
+        if topic is not None:
+            topic.aside += 1
+            self._wake(topic)
+
     # -- for watchers ----------------------------------------------------------------------
 
     def _add(self, watcher: Watcher) -> bool:
@@ -223,7 +235,7 @@ class WatchHub:
         topic = self._topics.get(table_id)
         if topic is None or not (topic.known or self._stale_since is not None):
             return None
-        return Signal(topic.revision, self._stale_since, topic.change_id)
+        return Signal(topic.revision, self._stale_since, topic.change_id, topic.aside)
 
     # -- what the store says ---------------------------------------------------------------
 
@@ -238,6 +250,8 @@ class WatchHub:
             self._want([table_id])
         elif message[2].isdigit():
             self.notify(table_id, int(message[2]))
+        elif message[2] == ASIDE:
+            self.notify_aside(table_id)
         else:
             self._want([table_id])
 
@@ -333,6 +347,9 @@ class WatchHub:
             return
         topic.known = True
         topic.revision, topic.change_id = revision, change_id
+        self._wake(topic)
+
+    def _wake(self, topic: _Topic) -> None:
         for watcher in topic.watchers:
             watcher._wake()
 
@@ -350,5 +367,4 @@ class WatchHub:
 
     def _wake_all(self) -> None:
         for topic in self._topics.values():
-            for watcher in topic.watchers:
-                watcher._wake()
+            self._wake(topic)

@@ -51,6 +51,12 @@ def snaps(table_id: str) -> str:
 
 
 @lru_cache(_CACHED)
+def past(table_id: str) -> str:
+    """The stream of the states that spectators shall see later, ids `STAMP-REVISION`."""
+    return f"tt:{{{check_table_id(table_id)}}}:past"
+
+
+@lru_cache(_CACHED)
 def seen(table_id: str, principal: str) -> str:
     """The list of a principal's last requests with their outcomes."""
     if len(principal) > _LONGEST_PRINCIPAL:
@@ -62,6 +68,53 @@ def seen(table_id: str, principal: str) -> str:
 def panel(table_id: str, uid: int) -> str:
     """The hash of who holds a panel, which expires by itself."""
     return f"tt:{{{check_table_id(table_id)}}}:panel:{uid}"
+
+
+@lru_cache(_CACHED)
+def here(table_id: str) -> str:
+    """The hash of who watches the table."""
+    return f"tt:{{{check_table_id(table_id)}}}:here"
+
+
+@lru_cache(_CACHED)
+def chat(table_id: str) -> str:
+    """The stream of what was said, ids `NUMBER-0`."""
+    return f"tt:{{{check_table_id(table_id)}}}:chat"
+
+
+@lru_cache(_CACHED)
+def chat_settings(table_id: str) -> str:
+    """The hash of who may speak, and of the last line's number."""
+    return f"tt:{{{check_table_id(table_id)}}}:chat:settings"
+
+
+@lru_cache(_CACHED)
+def said(table_id: str, principal: str) -> str:
+    """The list of what a principal has said last, by its requests."""
+    if len(principal) > _LONGEST_PRINCIPAL:
+        raise ValueError(f"a principal has at most {_LONGEST_PRINCIPAL} characters")
+    return f"tt:{{{check_table_id(table_id)}}}:said:{principal}"
+
+
+@lru_cache(_CACHED)
+def join_code(table_id: str) -> str:
+    """The code with which people join the table."""
+    return f"tt:{{{check_table_id(table_id)}}}:code"
+
+
+def code(letters: str) -> str:
+    """What a code is for. Whoever asks has checked that it looks like a code."""
+    return f"tt:code:{{{letters}}}"
+
+
+def code_user(letters: str) -> str:
+    """Who is using a code that may be used once."""
+    return f"{code(letters)}:user"
+
+
+def tries(address: str) -> str:
+    """How many wrong codes an address (a digest of it) has tried."""
+    return f"tt:tries:{{{address}}}"
 
 
 @lru_cache(_CACHED)
@@ -101,3 +154,9 @@ SWEEP = "tt:jobs:{sweep}"
 
 SWEPT = "tt:jobs:{sweep}:done"
 """When that was done last."""
+
+ALIVE = "tt:{alive}"
+"""When any process gave a sign of life last."""
+
+OUTAGES = "tt:{alive}:outages"
+"""The last times without any."""

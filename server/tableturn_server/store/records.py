@@ -45,6 +45,28 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class Past:
+    """How a new state is kept for spectators who see everything later; times in milliseconds.
+
+    `stamp` is the state's time and `before` that of the state before it. `delay` is how much
+    later spectators see it. `blob` is the state's bytes where they are not those of the table.
+    """
+
+    stamp: int
+    before: int
+    delay: int
+    blob: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class PastState:
+    """A state that is kept for spectators, and when the table was in it first."""
+
+    stamp: int
+    stored: Stored
+
+
+@dataclass(frozen=True, slots=True)
 class Write:
     """One accepted change: the new state, its one log entry, the outcome to tell on a replay."""
 
@@ -53,6 +75,7 @@ class Write:
     outcome: bytes
     change_id: str
     snapshot: Snapshot | None = None
+    past: Past | None = None
 
 
 @dataclass(frozen=True, slots=True)

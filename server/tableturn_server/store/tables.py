@@ -12,6 +12,7 @@ from importlib.resources import files
 
 from . import keys
 from .errors import StoreError
+from .hub import ASIDE
 from .index import TableIndex
 from .link import Reply
 from .records import (
@@ -24,6 +25,8 @@ from .records import (
     LogRecord,
     Missing,
     Page,
+    Past,
+    PastState,
     Request,
     Reused,
     Snapshot,
@@ -36,6 +39,9 @@ from .resp import Argument, Connection, Script
 _HERE = files(__package__)
 _COMMIT = Script(_HERE.joinpath("commit.lua").read_text("utf-8"))
 _RESTORE = Script(_HERE.joinpath("restore.lua").read_text("utf-8"))
+
+PAST_RESTS_MS = 10 * 60_000
+"""For how much longer than the delay the past of a table is kept that nothing happens at."""
 
 
 class TableStore:
@@ -112,6 +118,7 @@ class TableStore:
         *,
         outcome: bytes = b"",
         created_ms: int,
+        past: Past | None = None,
     ) -> CreateResult:
         """Put a whole table into the store: state, log and snapshots, or nothing.
 
@@ -125,6 +132,7 @@ class TableStore:
         digest, body = request.digests() if request else (b"", b"")
         args: list[Argument] = [stored.revision, stored.change_id, stored.blob, created_ms]
         args += [digest, body, outcome, len(entries), len(snapshots)]
+        args += [past.stamp, past.delay + PAST_RESTS_MS, past.blob] if past else ["", "", ""]
         for record in entries:
             args += [record.revision, record.change_id, record.entry]
         for snapshot in snapshots:
@@ -145,6 +153,10 @@ class TableStore:
         """
         self._connection.send("PUBLISH", keys.wake(table_id), revision)
 
+    def publish_aside(self, table_id: str) -> None:
+        """Wake the watchers of all processes: something beside the table is new."""
+        self._connection.send("PUBLISH", keys.wake(table_id), ASIDE)
+
     async def _decide(
         self,
         table_id: str,
@@ -164,6 +176,10 @@ class TableStore:
         else:
             args += [write.snapshot.turn, write.snapshot.blob]
         args.append(listed)
+        past = write.past
+        if past is not None:
+            args += [past.stamp, past.before, max(past.stamp - past.delay, 0)]
+            args += [past.delay + PAST_RESTS_MS, past.blob]
         return await self._durably(_COMMIT, _keys_of(table_id, request), args)
 
     async def _durably(self, script: Script, names: list[str], args: list[Argument]) -> Reply:
@@ -230,6 +246,25 @@ class TableStore:
         blob = None if best is None else await self.snapshot(table_id, best)
         return None if best is None or blob is None else Snapshot(best, blob)
 
+    async def past(self, table_id: str, until_ms: int) -> tuple[PastState | None, PastState | None]:
+        """Return the state that a table was in at a time, and the next one after it.
+
+        Nothing where nothing so old is kept, and no later one: see `Write.past`.
+        """
+        key = keys.past(table_id)
+        replies = await self._connection.pipeline(
+            [
+                ("XREVRANGE", key, max(until_ms, 0), "-", "COUNT", 1),
+                ("XRANGE", key, max(until_ms + 1, 0), "+", "COUNT", 1),
+            ]
+        )
+        found: list[PastState | None] = []
+        for reply in replies:
+            if isinstance(reply, StoreError):
+                raise reply
+            found.append(_past(reply[0]) if reply else None)
+        return found[0], found[1]
+
     # -- the index -------------------------------------------------------------------------
 
     async def list_tables(self, cursor: str = "", limit: int = 50) -> Page:
@@ -252,6 +287,7 @@ def _keys_of(table_id: str, request: Request | None) -> list[str]:
         keys.log(table_id),
         keys.snaps(table_id),
         keys.seen(table_id, principal),
+        keys.past(table_id),
     ]
 
 
@@ -265,6 +301,13 @@ def _seen(reply: Reply) -> Known | Reused:
     if reply[0] == b"reused":
         return Reused()
     raise StoreError(f"the commit script answered {reply[0]!r}")
+
+
+def _past(entry: Reply) -> PastState:
+    identity, fields = entry
+    stamp, _, revision = identity.partition(b"-")
+    pairs = dict(zip(fields[::2], fields[1::2], strict=True))
+    return PastState(int(stamp), Stored(int(revision), pairs[b"c"].decode(), pairs[b"b"]))
 
 
 def _record(entry: Reply) -> LogRecord:
