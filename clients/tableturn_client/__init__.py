@@ -21,30 +21,42 @@ from tableturn_client import errors, messages
 from tableturn_client.actions import Expansion, expand, pick, to_action, to_text, usage
 from tableturn_client.address import DEFAULT_SERVER
 from tableturn_client.client import Client, ComponentSet, NewTable, Takeback, connect
+from tableturn_client.clocks import Absence, Clock, ClockKind, IfAway, TimeUp
+from tableturn_client.company import Chat, ChatMode, Code, CodeFor, SeatCode
 from tableturn_client.errors import TableturnError
 from tableturn_client.events import (
     Change,
     Disconnected,
     Event,
     Fresh,
+    Presence,
     Reconnected,
     ResumePoint,
+    Said,
     Snapshot,
     SnapshotReason,
     Stale,
 )
-from tableturn_client.handles import Asked, Confirmation, Done, Seat, Table
+from tableturn_client.handle import Done
+from tableturn_client.handles import Asked, Confirmation, RematchOrder, Seat, Table
 from tableturn_client.panels import Gesture, Panel, Pressed
+from tableturn_client.timekeeping import Timekeeping, time_left, time_used
 from tableturn_client.tokens import new_request_id, new_token, token_sha256
 from tableturn_client.watching import Watch
-from tableturn_client.wire import Clock, Retry
+from tableturn_client.wire import Machine, Retry
 
 __all__ = [
     "DEFAULT_SERVER",
+    "Absence",
     "Asked",
     "Change",
+    "Chat",
+    "ChatMode",
     "Client",
     "Clock",
+    "ClockKind",
+    "Code",
+    "CodeFor",
     "ComponentSet",
     "Confirmation",
     "Disconnected",
@@ -53,19 +65,27 @@ __all__ = [
     "Expansion",
     "Fresh",
     "Gesture",
+    "IfAway",
+    "Machine",
     "NewTable",
     "Panel",
+    "Presence",
     "Pressed",
     "Reconnected",
+    "RematchOrder",
     "ResumePoint",
     "Retry",
+    "Said",
     "Seat",
+    "SeatCode",
     "Snapshot",
     "SnapshotReason",
     "Stale",
     "Table",
     "TableturnError",
     "Takeback",
+    "TimeUp",
+    "Timekeeping",
     "Watch",
     "connect",
     "errors",
@@ -74,6 +94,8 @@ __all__ = [
     "new_request_id",
     "new_token",
     "pick",
+    "time_left",
+    "time_used",
     "to_action",
     "to_text",
     "token_sha256",

@@ -8,15 +8,18 @@ from enum import Enum
 from types import TracebackType
 from typing import Self
 
-from tableturn.v1 import catalog_pb2, table_pb2
+from tableturn.v1 import catalog_pb2, company_pb2, table_pb2
 from tableturn.v1.catalog_pb2 import ComponentSetSummary, GameInfo, GetRulesResponse
 from tableturn.v1.table_pb2 import TableSummary, TableView
 from tableturn_client.address import DEFAULT_SERVER, read_address
+from tableturn_client.clocks import Absence, Clock, duration
+from tableturn_client.company import Code, CodeFor
 from tableturn_client.errors import BadValue
 from tableturn_client.handles import Seat, Table
 from tableturn_client.panels import Panel
+from tableturn_client.timekeeping import Timekeeping
 from tableturn_client.tokens import new_request_id, new_token, token_sha256
-from tableturn_client.wire import Clock, OnRetry, Retry, Wire
+from tableturn_client.wire import Machine, OnRetry, Retry, Wire
 
 
 class Takeback(Enum):
@@ -59,6 +62,11 @@ class Client:
     def server(self) -> str:
         """The service's address."""
         return str(self._wire.address)
+
+    @property
+    def time(self) -> Timekeeping:
+        """What time it is at the service, as its messages have told: to show clocks by."""
+        return self._wire.time
 
     async def __aenter__(self) -> Self:
         return self
@@ -121,11 +129,19 @@ class Client:
         seed: bytes = b"",
         host_token: str = "",
         watch_token: str = "",
+        clock: Clock | None = None,
+        absence: Absence | None = None,
+        private: bool = False,
+        spectator_delay: float = 0.0,
+        host_stays: bool = False,
         request_id: str = "",
     ) -> NewTable:
         """Make a table; without a `host_token` with a new one.
 
         With a `watch_token`, spectators need it. `seats` 0 are the least that the game allows.
+        At a `private` table nobody sits down or looks on without a code or a token; spectators
+        see everything `spectator_delay` seconds later. The host's duties pass on when the host
+        has gone, unless `host_stays`.
         """
         if seats < 0:
             raise BadValue(f"a table can't have {seats} seats")
@@ -145,11 +161,30 @@ class Client:
             takeback=takeback.value,
             seed=seed,
             title=title,
+            clock=clock.message if clock else None,
+            absence=absence.message if absence else None,
+            private=private,
+            spectator_delay=duration(spectator_delay) if spectator_delay else None,
+            host_stays=host_stays,
         )
         answer = await self._wire.call(self._wire.tables.CreateTable, request)
         table = self.table(answer.table.table_id, token=host_token)
         table._looked(answer.table)
         return NewTable(table, answer.table, tuple(answer.warnings), answer.replayed)
+
+    async def resolve_code(self, code: str) -> Code:
+        """What a code is for: a join code, or one that moves a seat. Raises UnknownCode."""
+        request = company_pb2.ResolveCodeRequest(code=code)
+        answer = await self._wire.call(self._wire.company.ResolveCode, request)
+        meaning = CodeFor(answer.kind)
+        return Code(meaning, answer.table_id, answer.game, answer.title, answer.seat)
+
+    async def join(
+        self, code: str, name: str = "", *, token: str = "", request_id: str = ""
+    ) -> Seat:
+        """Take the seat that a code is for, or a free one of its table under a name."""
+        table = self.table((await self.resolve_code(code)).table_id)
+        return await table.take_seat(name, token=token, code=code, request_id=request_id)
 
     def table(self, table_id: str, *, token: str = "") -> Table:
         """A handle for a table, with the host's token, a watch token or none."""
@@ -189,7 +224,7 @@ def connect(
     server: str = DEFAULT_SERVER,
     *,
     retry: Retry | None = None,
-    clock: Clock | None = None,
+    machine: Machine | None = None,
     on_retry: OnRetry | None = None,
     root_certificates: bytes | None = None,
 ) -> Client:
@@ -202,7 +237,7 @@ def connect(
     wire = Wire(
         read_address(server),
         retry or Retry(),
-        clock or Clock(),
+        machine or Machine(),
         on_retry,
         root_certificates,
     )

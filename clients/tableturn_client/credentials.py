@@ -19,7 +19,7 @@ import re
 import secrets
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -149,22 +149,27 @@ class Credentials:
 
         self._change(lambda kept: [*(c for c in kept if not same(c)), credential])
 
-    def settle(self, credential: Credential, *, table: str, seat: int = 0) -> Credential:
+    def settle(
+        self, credential: Credential, *, table: str, seat: int = 0, name: str = ""
+    ) -> Credential:
         """The request was answered: what it opens is known now."""
-        settled = replace(credential, table=table, seat=seat, pending="")
+        name = name or credential.name
+        settled = replace(credential, table=table, seat=seat, name=name, pending="")
         self._change(lambda kept: [c for c in kept if c != credential])
         self.put(settled)
         return settled
 
-    def carry_over(self, server: Address, table: str, to: str) -> None:
-        """What opens a table opens its rematch too."""
+    def carry_over(self, server: Address, table: str, to: str, moved: Mapping[int, int]) -> None:
+        """What opens a table opens its rematch too; `moved` says where each seat is there."""
 
         def carried(kept: list[Credential]) -> list[Credential]:
             there = {_what(c) for c in kept}
             copies = [
-                replace(c, table=to)
+                replace(c, table=to, seat=moved.get(c.seat, 0))
                 for c in kept
-                if (c.server, c.table) == (key(server), table) and not c.pending
+                if (c.server, c.table) == (key(server), table)
+                and not c.pending
+                and (c.scope != "seat" or c.seat in moved)
             ]
             return [*kept, *(c for c in copies if _what(c) not in there)]
 

@@ -16,12 +16,12 @@
         NotSupported          an older Tableturn, which doesn't know the call
         ServiceFault          the service failed
       Refused               the service said no, and nothing changed
-        NotFound              UnknownTable, UnknownName
+        NotFound              UnknownTable, UnknownName, UnknownCode
         BadRequest            BadField, UnreadableAction, RequestIdReused, BadComponents, BadImport
         NotPermitted          BadToken, NotAllowed
         NotNow                SeatTaken, TableFull, NotStarted, AlreadyStarted, GameOver, Paused,
                               NotAsked, IllegalAction, CannotConfirm, NothingToUndo,
-                              NothingToTakeBack, TableExists, PanelHeld, GameRunning
+                              NothingToTakeBack, TableExists, PanelHeld, GameRunning, NoClock
         StaleRevision         what the seat is asked has changed since
         LimitReached          too many calls, watches or tables
         Unavailable           StoreUnavailable, StoreFull, ShuttingDown
@@ -215,6 +215,10 @@ class UnknownName(NotFound):
     """No game, option, component set, bot or seat has this name or number."""
 
 
+class UnknownCode(NotFound):
+    """The code is for nothing, or not any more."""
+
+
 class BadRequest(Refused):
     """The request can't be understood."""
 
@@ -311,6 +315,10 @@ class GameRunning(NotNow):
     """The game is still running."""
 
 
+class NoClock(NotNow):
+    """The table has no clock to which time could be added."""
+
+
 class StaleRevision(Refused):
     """What the seat is asked changed after the revision that the command expected.
 
@@ -371,5 +379,7 @@ REASONS: dict[str, type[Refused]] = {
     "SHUTTING_DOWN": ShuttingDown,
     "PANEL_HELD": PanelHeld,
     "GAME_RUNNING": GameRunning,
+    "NO_CLOCK": NoClock,
+    "UNKNOWN_CODE": UnknownCode,
 }
 """The error for each reason of `tableturn.v1.ErrorReason`."""

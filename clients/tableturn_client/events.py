@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
+from tableturn.v1 import company_pb2
 from tableturn.v1.table_pb2 import LogEntry, TableView
 from tableturn_client.errors import TableturnError
 
@@ -91,4 +92,18 @@ class Reconnected:
     """The service is heard again. What was missed follows."""
 
 
-Event = Snapshot | Change | Stale | Fresh | Disconnected | Reconnected
+@dataclass(frozen=True)
+class Presence:
+    """Who is there now. Only of a watch with `company`."""
+
+    who: company_pb2.Presence
+
+
+@dataclass(frozen=True)
+class Said:
+    """Somebody has said something. Only of a watch with `company`."""
+
+    line: company_pb2.ChatLine
+
+
+Event = Snapshot | Change | Stale | Fresh | Disconnected | Reconnected | Presence | Said

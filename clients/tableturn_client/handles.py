@@ -1,13 +1,4 @@
-"""Handles: a table, and a seat at it.
-
-A handle remembers the last state that it was shown (`revision`, `last_view`): by `view`, by
-`actions`, by the events of its watch, and by the answers to its own `act`, `undo`, `confirm`
-and `take_back`, which are accepted only if the caller had seen what they were about. A command
-expects that revision, and is refused with StaleRevision if what the seat is asked has changed
-since. It is never refreshed behind the caller's back: a click that was meant for an earlier
-question does not count for a later one (case S7), and the answer to a pause, say, shows nothing
-of what others did before it. Give `expected` to name another.
-"""
+"""Handles: a table, and a seat at it. What they remember stands in `handle.py`."""
 
 from __future__ import annotations
 
@@ -19,15 +10,16 @@ from typing import Self
 from tableturn.v1 import panel_pb2, table_pb2
 from tableturn.v1.actions_pb2 import Choice, Prompt
 from tableturn.v1.panel_pb2 import PanelStatus
-from tableturn.v1.table_pb2 import LogEntry, TableView
+from tableturn.v1.table_pb2 import LogEntry
 from tableturn_client.actions import AnyAction, to_actions
-from tableturn_client.errors import BadValue, NothingSeen
-from tableturn_client.events import Change, Event, ResumePoint, Snapshot
+from tableturn_client.company import Company
+from tableturn_client.errors import BadValue
+from tableturn_client.events import ResumePoint
+from tableturn_client.handle import Done, seat_number
+from tableturn_client.people import People
 from tableturn_client.tokens import new_request_id, new_token, token_sha256
 from tableturn_client.watching import SILENCE, Watch
 from tableturn_client.wire import Wire
-
-MAX_SEATS = 1000
 
 
 class Confirmation(Enum):
@@ -38,20 +30,12 @@ class Confirmation(Enum):
     EITHER = table_pb2.CONFIRMATION_EITHER
 
 
-@dataclass(frozen=True)
-class Done:
-    """A change was accepted and is stored.
+class RematchOrder(Enum):
+    """Who sits where at the next table."""
 
-    `replayed`: the answer was given before, to the same request id. `lines` say what
-    happened, `waiting_for` are the seats that still have to agree to a takeback. `seat` is
-    the one that it was for, where the answer says so.
-    """
-
-    revision: int
-    replayed: bool = False
-    lines: tuple[str, ...] = ()
-    waiting_for: tuple[int, ...] = ()
-    seat: int = 0
+    SAME = table_pb2.REMATCH_ORDER_SAME
+    ROTATED = table_pb2.REMATCH_ORDER_ROTATED
+    LOSER_FIRST = table_pb2.REMATCH_ORDER_LOSER_FIRST
 
 
 @dataclass(frozen=True)
@@ -63,31 +47,22 @@ class Asked:
     choices: tuple[Choice, ...]
 
 
-class Table:
+class Table(People, Company):
     """A table, with a token (the host's, a watch token's or none) or as anybody."""
-
-    def __init__(self, wire: Wire, table_id: str, *, token: str = "", seat: int = 0) -> None:
-        self._wire = wire
-        self.table_id = table_id
-        self.token = token
-        self.revision: int | None = None
-        self.last_view: TableView | None = None
-        self._seat = _seat_number(seat)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.table_id!r} at {self._wire.address}>"
 
     # ------------------------------------------------------------ looking
 
-    async def view(self) -> TableView:
-        """The table as this token may see it."""
-        request = table_pb2.GetTableRequest(table_id=self.table_id, seat=self._seat)
-        answer = await self._wire.call(self._wire.tables.GetTable, request, self.token)
-        self._looked(answer.table)
-        return answer.table
+    def watch(
+        self,
+        *,
+        resume: ResumePoint | None = None,
+        silence: float = SILENCE,
+        company: bool = False,
+    ) -> Watch:
+        """Follow the table, from now or from a point on; see `Watch`.
 
-    def watch(self, *, resume: ResumePoint | None = None, silence: float = SILENCE) -> Watch:
-        """Follow the table, from now or from a point on; see `Watch`."""
+        With `company`, it also tells who is there (`Presence`) and what is said (`Said`).
+        """
         return Watch(
             self._wire,
             self.table_id,
@@ -95,6 +70,7 @@ class Table:
             seat=self._seat,
             resume=resume,
             silence=silence,
+            company=company,
             seen=self._told,
         )
 
@@ -130,20 +106,24 @@ class Table:
         seat: int = 0,
         token: str = "",
         confirmation: Confirmation = Confirmation.EITHER,
+        code: str = "",
         request_id: str = "",
     ) -> Seat:
         """Take a free seat, the first one or a given one, with a new token or a given one.
 
-        The call carries no other token, so that the seat's own names who repeats it.
+        A private table needs its join code. With a seat code, the seat that it is for moves to
+        this token, and the token before is dead. The call carries no other token, so that the
+        seat's own names who repeats it.
         """
         token = token or new_token()
         request = table_pb2.TakeSeatRequest(
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
-            seat=_seat_number(seat),
+            seat=seat_number(seat),
             name=name,
             token_sha256=token_sha256(token),
             confirmation=confirmation.value,
+            code=code,
         )
         answer = await self._wire.call(self._wire.tables.TakeSeat, request)
         taken = Seat(self._wire, self.table_id, answer.seat, token=token)
@@ -171,7 +151,7 @@ class Table:
         request = table_pb2.SeatBotRequest(
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
-            seat=_seat_number(seat),
+            seat=seat_number(seat),
             bot=bot,
             name=name,
             confirmation=confirmation.value,
@@ -186,7 +166,7 @@ class Table:
         request = table_pb2.SetConfirmationRequest(
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
-            seat=_seat_number(seat) or self._seat,
+            seat=seat_number(seat) or self._seat,
             confirmation=who.value,
         )
         answer = await self._wire.call(self._wire.tables.SetConfirmation, request, self.token)
@@ -203,7 +183,7 @@ class Table:
         request = table_pb2.LeaveSeatRequest(
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
-            seat=_seat_number(seat) or self._seat,
+            seat=seat_number(seat) or self._seat,
             expected_revision=self._expected_if_seen(expected),
         )
         answer = await self._wire.call(self._wire.tables.LeaveSeat, request, self.token)
@@ -216,7 +196,7 @@ class Table:
         request = table_pb2.ConcedeRequest(
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
-            seat=_seat_number(seat) or self._seat,
+            seat=seat_number(seat) or self._seat,
             expected_revision=self._expected_if_seen(expected),
         )
         answer = await self._wire.call(self._wire.tables.Concede, request, self.token)
@@ -261,29 +241,32 @@ class Table:
         request = table_pb2.TakeBackRequest(
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
-            seat=_seat_number(seat) or self._seat,
+            seat=seat_number(seat) or self._seat,
             expected_revision=self._expected(expected),
         )
         answer = await self._wire.call(self._wire.tables.TakeBack, request, self.token)
         waiting = tuple(answer.waiting_for)
         return self._went_on(Done(answer.revision, answer.replayed, waiting_for=waiting))
 
-    async def rematch(self, *, request_id: str = "") -> Self:
+    async def rematch(
+        self, *, order: RematchOrder = RematchOrder.SAME, request_id: str = ""
+    ) -> Self:
         """The next table of the same people, after the end; everybody who asks gets the same.
 
         The handle that is returned is as this one, with the same token: the tokens of the old
-        table open the new one. It has seen nothing yet.
+        table open the new one. It has seen nothing yet. Whoever asks first decides the `order`,
+        so a seat may have another number there.
         """
-        return self._at((await self._rematch(request_id)).table_id)
+        return await self.moved_to((await self._rematch(order, request_id)).table_id)
 
-    async def _rematch(self, request_id: str) -> table_pb2.RematchResponse:
+    async def _rematch(self, order: RematchOrder, request_id: str) -> table_pb2.RematchResponse:
         request = table_pb2.RematchRequest(
-            table_id=self.table_id, request_id=request_id or new_request_id()
+            table_id=self.table_id, request_id=request_id or new_request_id(), order=order.value
         )
         return await self._wire.call(self._wire.tables.Rematch, request, self.token)
 
-    def _at(self, table_id: str) -> Self:
-        """A handle as this one, at another table."""
+    async def moved_to(self, table_id: str) -> Self:
+        """This handle at the next table of the same people, on the seat of the same person."""
         return type(self)(self._wire, table_id, token=self.token, seat=self._seat)
 
     # ------------------------------------------------------------ panels
@@ -301,7 +284,7 @@ class Table:
             request_id=request_id or new_request_id(),
             panel_uid=panel_uid(uid),
             panel_token_sha256=token_sha256(panel_token),
-            seats=[_seat_number(seat) for seat in seats],
+            seats=[seat_number(seat) for seat in seats],
         )
         answer = await self._wire.call(self._wire.panels.AttachPanel, request, self.token)
         return Done(answer.revision, answer.replayed)
@@ -321,43 +304,6 @@ class Table:
         request = panel_pb2.ListPanelsRequest(table_id=self.table_id)
         return (await self._wire.call(self._wire.panels.ListPanels, request, self.token)).panels
 
-    # ------------------------------------------------------------ what was seen
-
-    def _expected(self, expected: int | None) -> int:
-        if expected is not None:
-            if not 0 <= expected < 2**63:
-                raise BadValue(f"{expected} is no revision")
-            return expected
-        if self.revision is None:
-            raise NothingSeen(
-                f"nothing of the table {self.table_id} was looked at yet: call view() first, "
-                "or give the revision that is expected"
-            )
-        return self.revision
-
-    def _expected_if_seen(self, expected: int | None) -> int:
-        """What a command expects that goes without: 0 where nothing was looked at yet."""
-        return 0 if expected is None and self.revision is None else self._expected(expected)
-
-    def _looked(self, view: TableView) -> None:
-        """The caller asked for the state, and this is it."""
-        self.revision = view.revision
-        self.last_view = view
-
-    def _told(self, event: Event) -> None:
-        """A watch told something. An answer to a command may have come before it."""
-        if isinstance(event, Snapshot):
-            self._looked(event.view)
-        elif isinstance(event, Change):
-            self.revision = max(self.revision or 0, event.revision)
-            if event.view is not None:
-                self.last_view = event.view
-
-    def _went_on(self, done: Done) -> Done:
-        """What the caller had seen was still so, and now it is as the answer says."""
-        self.revision = max(self.revision or 0, done.revision)
-        return done
-
 
 class Seat(Table):
     """A seat that this client holds: its number and its token."""
@@ -370,8 +316,17 @@ class Seat(Table):
         """The seat's number, from 1."""
         return self._seat
 
-    def _at(self, table_id: str) -> Self:
-        return type(self)(self._wire, table_id, self._seat, token=self.token)
+    async def moved_to(self, table_id: str) -> Self:
+        """This handle at the next table of the same people, on the seat of the same person.
+
+        Whoever has the name that nobody else has; else the seat that the token opens.
+        """
+        here = (await self._get(self.table_id, self._seat)).table
+        there = (await self._get(table_id, 0)).table
+        name = next((seat.name for seat in here.seats if seat.seat == self._seat), "")
+        same = [seat.seat for seat in there.seats if name and seat.name == name]
+        number = same[0] if len(same) == 1 else there.viewer
+        return type(self)(self._wire, table_id, number or self._seat, token=self.token)
 
     async def actions(self) -> Asked:
         """What the seat is asked, and may do now."""
@@ -438,9 +393,3 @@ def panel_uid(uid: int) -> int:
     if not 0 < uid < 2**32:
         raise BadValue(f"{uid} is no panel's number")
     return uid
-
-
-def _seat_number(seat: int) -> int:
-    if not 0 <= seat <= MAX_SEATS:
-        raise BadValue(f"{seat} is no seat's number")
-    return seat

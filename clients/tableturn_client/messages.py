@@ -23,10 +23,21 @@ from tableturn.v1.catalog_pb2 import (
     OptionInfo,
     RuleClause,
 )
+from tableturn.v1.clock_pb2 import (
+    AbsencePolicy,
+    AbsenceSettings,
+    ClockEntry,
+    ClockSettings,
+    SeatClock,
+    TimeoutPolicy,
+)
+from tableturn.v1.company_pb2 import ChatLine, PresenceState, SeatPresence
+from tableturn.v1.company_pb2 import Presence as WhoIsThere
 from tableturn.v1.panel_pb2 import PanelReport, PanelStatus
 from tableturn.v1.table_pb2 import (
     ChangeKind,
     ComponentSetInfo,
+    DropVote,
     ListLogResponse,
     LogEntry,
     Occupant,
@@ -59,12 +70,17 @@ from tableturn.v1.views_pb2 import (
 )
 
 __all__ = [
+    "AbsencePolicy",
+    "AbsenceSettings",
     "Action",
     "BonusKind",
     "BonusSupplyView",
     "BonusTileView",
     "ChangeKind",
+    "ChatLine",
     "Choice",
+    "ClockEntry",
+    "ClockSettings",
     "ComponentGroup",
     "ComponentSetInfo",
     "ComponentSetSummary",
@@ -72,6 +88,7 @@ __all__ = [
     "CubeBounds",
     "CubeColor",
     "Cubes",
+    "DropVote",
     "EndReason",
     "FreeTablePhase",
     "FreeTableView",
@@ -93,10 +110,13 @@ __all__ = [
     "PlayerView",
     "PointsPart",
     "PortView",
+    "PresenceState",
     "Prompt",
     "PromptKind",
     "Range",
     "RuleClause",
+    "SeatClock",
+    "SeatPresence",
     "SeatResult",
     "SeatView",
     "StagedTurn",
@@ -105,5 +125,7 @@ __all__ = [
     "TableView",
     "TakebackPolicy",
     "TileKind",
+    "TimeoutPolicy",
     "VictoryTileView",
+    "WhoIsThere",
 ]

@@ -13,7 +13,8 @@ from typing import Self
 from tableturn.v1 import panel_pb2
 from tableturn.v1.panel_pb2 import PanelReport
 from tableturn_client.errors import BadValue
-from tableturn_client.handles import Done, Table, panel_uid
+from tableturn_client.handle import Done
+from tableturn_client.handles import Table, panel_uid
 from tableturn_client.tokens import new_request_id
 from tableturn_client.wire import Wire
 
@@ -52,7 +53,8 @@ class Panel(Table):
         self.uid = panel_uid(uid)
         self.holder = holder
 
-    def _at(self, table_id: str) -> Self:
+    async def moved_to(self, table_id: str) -> Self:
+        """This panel at the next table of the same people."""
         return type(self)(self._wire, table_id, self.uid, token=self.token, holder=self.holder)
 
     async def hold(self, report: PanelReport | None = None) -> float:

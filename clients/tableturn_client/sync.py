@@ -24,8 +24,9 @@ from tableturn_client import handles, watching
 from tableturn_client import panels as aio_panels
 from tableturn_client.address import DEFAULT_SERVER
 from tableturn_client.events import Event, ResumePoint
-from tableturn_client.messages import TableView
+from tableturn_client.messages import TableView, WhoIsThere
 from tableturn_client.portal import Portal, plain, plain_as, plain_each
+from tableturn_client.timekeeping import Timekeeping
 from tableturn_client.watching import SILENCE
 from tableturn_client.wire import OnRetry, Retry
 
@@ -105,9 +106,26 @@ class Table:
         """The view that this handle has seen last."""
         return self.inner.last_view
 
-    def watch(self, *, resume: ResumePoint | None = None, silence: float = SILENCE) -> Watch:
+    @property
+    def time(self) -> Timekeeping:
+        """What time it is at the service; see `tableturn_client.Timekeeping`."""
+        return self.inner.time
+
+    @property
+    def last_presence(self) -> WhoIsThere | None:
+        """Who was there when this handle was told last."""
+        return self.inner.last_presence
+
+    def watch(
+        self,
+        *,
+        resume: ResumePoint | None = None,
+        silence: float = SILENCE,
+        company: bool = False,
+    ) -> Watch:
         """Follow the table; see `tableturn_client.Watch`."""
-        return Watch(self.portal, self.inner.watch(resume=resume, silence=silence))
+        inner = self.inner.watch(resume=resume, silence=silence, company=company)
+        return Watch(self.portal, inner)
 
     def seat(self, number: int, token: str = "") -> Seat:
         """A seat that was taken before."""
@@ -126,7 +144,18 @@ class Table:
     pause = plain(handles.Table.pause)
     resume = plain(handles.Table.resume)
     take_back = plain(handles.Table.take_back)
+    add_time = plain(handles.Table.add_time)
+    let_bot_play = plain(handles.Table.let_bot_play)
+    come_back = plain(handles.Table.come_back)
+    vote_drop = plain(handles.Table.vote_drop)
+    pass_host = plain(handles.Table.pass_host)
+    join_code = plain(handles.Table.join_code)
+    seat_code = plain(handles.Table.seat_code)
+    say = plain(handles.Table.say)
+    chat = plain(handles.Table.chat)
+    set_chat = plain(handles.Table.set_chat)
     rematch = plain_as(_table)(handles.Table.rematch)
+    moved_to = plain_as(_table)(handles.Table.moved_to)
     attach_panel = plain(handles.Table.attach_panel)
     detach_panel = plain(handles.Table.detach_panel)
     panels = plain(handles.Table.panels)
@@ -150,6 +179,7 @@ class Seat(Table):
     confirm = plain(handles.Seat.confirm)
     leave = plain(handles.Seat.leave)
     rematch = plain_as(_seat)(handles.Seat.rematch)
+    moved_to = plain_as(_seat)(handles.Seat.moved_to)
 
 
 class Panel(Table):
@@ -165,6 +195,7 @@ class Panel(Table):
     press = plain(aio_panels.Panel.press)
     detach = plain(aio_panels.Panel.detach)
     rematch = plain_as(_panel)(aio_panels.Panel.rematch)
+    moved_to = plain_as(_panel)(aio_panels.Panel.moved_to)
 
 
 @dataclass(frozen=True)
@@ -192,6 +223,11 @@ class Client:
     def server(self) -> str:
         """The service's address."""
         return self.inner.server
+
+    @property
+    def time(self) -> Timekeeping:
+        """What time it is at the service; see `tableturn_client.Timekeeping`."""
+        return self.inner.time
 
     def __enter__(self) -> Self:
         return self
@@ -232,6 +268,8 @@ class Client:
     new_table = plain_as(_new_table)(aio.Client.new_table)
     tables = plain_each(aio.Client.tables)
     import_table = plain(aio.Client.import_table)
+    resolve_code = plain(aio.Client.resolve_code)
+    join = plain_as(_seat)(aio.Client.join)
 
 
 def connect(

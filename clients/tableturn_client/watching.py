@@ -30,8 +30,10 @@ from tableturn_client.events import (
     Disconnected,
     Event,
     Fresh,
+    Presence,
     Reconnected,
     ResumePoint,
+    Said,
     Snapshot,
     SnapshotReason,
     Stale,
@@ -41,6 +43,9 @@ from tableturn_client.wire import Wire, bearer, repeatable
 
 SILENCE = 25.0
 """Seconds without a message after which the service counts as gone; it speaks every 10."""
+
+_FRESH = ("snapshot", "change", "heartbeat")
+"""What the service can only tell if it reaches its store."""
 
 _Stream = grpc.aio.UnaryStreamCall[table_pb2.WatchTableRequest, table_pb2.WatchTableResponse]
 
@@ -62,6 +67,7 @@ class Watch:
         seat: int = 0,
         resume: ResumePoint | None = None,
         silence: float = SILENCE,
+        company: bool = False,
         seen: Callable[[Event], None] | None = None,
     ) -> None:
         self._wire = wire
@@ -69,6 +75,7 @@ class Watch:
         self._token = token
         self._seat = seat
         self._silence = silence
+        self._company = company
         self._seen = seen
         self._told = resume
         self._events: deque[Event] = deque()
@@ -76,7 +83,7 @@ class Watch:
         self._closed = False
         # Where the connection stands.
         self._heard_once = False
-        self._began = wire.clock.now()
+        self._began = wire.machine.now()
         self._disconnected = False
         self._tries = 0
         self._pause = 0.0
@@ -134,7 +141,7 @@ class Watch:
         try:
             if self._call is None:
                 if self._pause:
-                    await self._wire.clock.sleep(self._pause)
+                    await self._wire.machine.sleep(self._pause)
                     self._pause = 0.0
                 self._call = self._open()
             async with asyncio.timeout(self._silence):
@@ -174,15 +181,15 @@ class Watch:
     def _break(self, error: TableturnError) -> None:
         """The stream has ended. Go on later, unless that can't help."""
         self._hang_up()
-        clock, retry = self._wire.clock, self._wire.retry
+        machine, retry = self._wire.machine, self._wire.retry
         self._tries += 1
-        self._pause = retry.pause(self._tries, clock.chance())
+        self._pause = retry.pause(self._tries, machine.chance())
         if self._heard_once:
             if isinstance(error, LimitReached):
                 self._pause = max(self._pause, error.retry_after or 0.0)
             elif isinstance(error, Refused) and not error.repeatable:
                 raise error
-        elif not repeatable(error) or clock.now() + self._pause >= self._began + retry.total:
+        elif not repeatable(error) or machine.now() + self._pause >= self._began + retry.total:
             raise error
         if self._heard_once and not self._disconnected:
             self._disconnected = True
@@ -192,7 +199,7 @@ class Watch:
         """Open the stream anew: what it told doesn't fit to what was told before."""
         self._hang_up()
         self._from_start = from_start
-        self._pause = self._wire.retry.pause(1, self._wire.clock.chance())
+        self._pause = self._wire.retry.pause(1, self._wire.machine.chance())
 
     # ------------------------------------------------------------ the messages
 
@@ -200,6 +207,8 @@ class Watch:
         """Judge one message. Any message is a sign of life, also one of a later version."""
         self._heard_once = True
         self._tries = 0
+        if message.HasField("time"):
+            self._wire.time.told(message.time)
         if self._disconnected:
             self._disconnected = False
             self._events.append(Reconnected())
@@ -209,7 +218,7 @@ class Watch:
                 self._stale = True
                 self._events.append(Stale(message.stale.since.ToDatetime(UTC)))
             return
-        if self._stale and kind is not None and kind != "compacted":
+        if self._stale and kind in _FRESH:
             self._stale = False
             self._events.append(Fresh())
         if kind == "snapshot":
@@ -220,6 +229,9 @@ class Watch:
             self._hear_heartbeat(message.heartbeat.revision)
         elif kind == "compacted":
             self._compacted = True
+        elif kind in ("presence", "chat") and self._company:
+            told = Presence(message.presence) if kind == "presence" else Said(message.chat)
+            self._events.append(told)
 
     def _hear_snapshot(self, view: table_pb2.TableView) -> None:
         point = ResumePoint(view.revision, view.change_id)

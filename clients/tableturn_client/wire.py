@@ -18,10 +18,11 @@ from typing import TypeVar
 import grpc
 from google.protobuf.message import Message
 
-from tableturn.v1 import catalog_pb2_grpc, panel_pb2_grpc, table_pb2_grpc
+from tableturn.v1 import catalog_pb2_grpc, company_pb2_grpc, panel_pb2_grpc, table_pb2_grpc
 from tableturn_client.address import Address
 from tableturn_client.errors import NoAnswer, NotSent, Refused, TableturnError
 from tableturn_client.faults import error_of
+from tableturn_client.timekeeping import Timekeeping
 from tableturn_client.tokens import check_token
 
 Req = TypeVar("Req", bound=Message)
@@ -65,8 +66,11 @@ class Retry:
 
 
 @dataclass(frozen=True)
-class Clock:
-    """Time, sleep and chance, so that tests bring their own."""
+class Machine:
+    """This machine's time, sleep and chance, so that tests bring their own.
+
+    `now` only goes on, whatever somebody sets the clock to.
+    """
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -83,14 +87,23 @@ class Wire:
 
     address: Address
     retry: Retry = field(default_factory=Retry)
-    clock: Clock = field(default_factory=Clock)
+    machine: Machine = field(default_factory=Machine)
     on_retry: OnRetry | None = None
     root_certificates: bytes | None = None
     _channel: grpc.aio.Channel | None = None
     _tables: table_pb2_grpc.TableServiceAsyncStub | None = None
     _catalog: catalog_pb2_grpc.CatalogServiceAsyncStub | None = None
     _panels: panel_pb2_grpc.PanelServiceAsyncStub | None = None
+    _company: company_pb2_grpc.CompanyServiceAsyncStub | None = None
     _closed: bool = False
+    _time: Timekeeping | None = None
+
+    @property
+    def time(self) -> Timekeeping:
+        """The service's time, as all calls and watches of this client have heard it."""
+        if self._time is None:
+            self._time = Timekeeping(self.machine.now)
+        return self._time
 
     @property
     def tables(self) -> table_pb2_grpc.TableServiceAsyncStub:
@@ -113,6 +126,13 @@ class Wire:
             self._panels = panel_pb2_grpc.PanelServiceStub(self._open())
         return self._panels
 
+    @property
+    def company(self) -> company_pb2_grpc.CompanyServiceAsyncStub:
+        """The methods of CompanyService."""
+        if self._company is None:
+            self._company = company_pb2_grpc.CompanyServiceStub(self._open())
+        return self._company
+
     def _open(self) -> grpc.aio.Channel:
         if self._closed:
             raise NotSent("the client was closed")
@@ -134,7 +154,8 @@ class Wire:
         self._closed = True
         if self._channel is not None:
             await self._channel.close()
-            self._channel = self._tables = self._catalog = self._panels = None
+            self._channel = None
+            self._tables = self._catalog = self._panels = self._company = None
 
     async def call(
         self, method: grpc.aio.UnaryUnaryMultiCallable[Req, Resp], request: Req, token: str = ""
@@ -146,10 +167,10 @@ class Wire:
         if self._closed:
             raise NotSent("the client was closed")
         request_id = str(getattr(request, "request_id", ""))
-        end = self.clock.now() + self.retry.total
+        end = self.machine.now() + self.retry.total
         tries = 0
         while True:
-            left = end - self.clock.now()
+            left = end - self.machine.now()
             try:
                 return await method(
                     request,
@@ -159,12 +180,12 @@ class Wire:
             except grpc.aio.AioRpcError as failure:
                 error = error_of(failure, str(self.address), request_id)
             tries += 1
-            pause = self.retry.pause(tries, self.clock.chance())
-            if not repeatable(error) or self.clock.now() + pause >= end:
+            pause = self.retry.pause(tries, self.machine.chance())
+            if not repeatable(error) or self.machine.now() + pause >= end:
                 raise error
             if self.on_retry is not None:
                 self.on_retry(error)
-            await self.clock.sleep(pause)
+            await self.machine.sleep(pause)
 
 
 def bearer(token: str) -> tuple[tuple[str, str], ...]:

@@ -14,11 +14,11 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
 from grpc_status import rpc_status  # type: ignore[import-untyped]
 
-from tableturn.v1 import catalog_pb2, panel_pb2, table_pb2
+from tableturn.v1 import catalog_pb2, company_pb2, panel_pb2, table_pb2
 
 _METHODS = {
     f"/{service.full_name}/{method.name}": method
-    for module in (table_pb2, catalog_pb2, panel_pb2)
+    for module in (table_pb2, catalog_pb2, panel_pb2, company_pb2)
     for service in module.DESCRIPTOR.services_by_name.values()
     for method in service.methods
 }
@@ -228,6 +228,23 @@ def stale() -> table_pb2.WatchTableResponse:
 
 def compacted(revision: int) -> table_pb2.WatchTableResponse:
     return table_pb2.WatchTableResponse(compacted=table_pb2.Compacted(compacted_revision=revision))
+
+
+def presence(here: Sequence[int] = (), away: Sequence[int] = ()) -> table_pb2.WatchTableResponse:
+    """Who is there."""
+    states = ((company_pb2.PRESENCE_STATE_HERE, here), (company_pb2.PRESENCE_STATE_AWAY, away))
+    seats = [
+        company_pb2.SeatPresence(seat=seat, state=state)
+        for state, seats in states
+        for seat in seats
+    ]
+    return table_pb2.WatchTableResponse(presence=company_pb2.Presence(seats=seats))
+
+
+def said(number: int, text: str, seat: int = 1) -> table_pb2.WatchTableResponse:
+    """Somebody has said something."""
+    line = company_pb2.ChatLine(number=number, seat=seat, name="Ann", text=text)
+    return table_pb2.WatchTableResponse(chat=line)
 
 
 def unknown() -> table_pb2.WatchTableResponse:

@@ -7,7 +7,7 @@ import grpc
 import pytest
 
 from tableturn.v1 import actions_pb2, catalog_pb2, table_pb2
-from tableturn_client import Client, Clock, Retry, connect, errors, token_sha256
+from tableturn_client import Client, Machine, Retry, connect, errors, token_sha256
 from tests.client.conftest import QUICK
 from tests.client.fake import Breaks, FakeService, Hangs, Refuses, change, free_port, snapshot, view
 
@@ -86,9 +86,9 @@ async def test_repeating_ends_with_the_time_and_tells_the_request_id() -> None:
         now += seconds
         pauses.append(seconds)
 
-    clock = Clock(now=lambda: now, sleep=sleep, chance=lambda: 1.0)
+    machine = Machine(now=lambda: now, sleep=sleep, chance=lambda: 1.0)
     with free_port() as port:
-        async with connect(f"127.0.0.1:{port}", clock=clock, on_retry=told.append) as client:
+        async with connect(f"127.0.0.1:{port}", machine=machine, on_retry=told.append) as client:
             with pytest.raises(errors.CannotConnect) as raised:
                 await client.seat("t1", 1, token="x-0123456789abcdef").act(
                     "claim", expected=7, request_id="mine"

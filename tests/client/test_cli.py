@@ -599,15 +599,16 @@ def on_terminal(*arguments: str, env: dict[str, str]) -> bytes:
 
 
 def commands() -> list[str]:
-    components = [f"components {name}" for name in ("list", "show", "check", "template")]
-    return [*command_line._MODULES, *components]
+    parts = [f"components {name}" for name in ("list", "show", "check", "template")]
+    parts += ["time add", "time show"]
+    return [*command_line._MODULES, *parts]
 
 
 @pytest.mark.parametrize("name", commands())
 def test_each_command_has_a_help_with_an_example(name: str) -> None:
     out = ok(*name.split(), "--help")
     assert "Usage: tableturn" in out
-    if name not in ("components", "tables"):
+    if name not in ("components", "tables", "time"):
         assert "Example" in out
         assert f"  tableturn {name}" in out or f"(tableturn {name}" in out
 

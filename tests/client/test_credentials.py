@@ -144,13 +144,21 @@ def test_what_opens_a_table_opens_its_rematch(store: Credentials) -> None:
     mine = replace(BOB, table="next", token="sat-down-again")
     store.put(mine)
     for _ in range(2):
-        store.carry_over(HERE, "harbour", "next")
+        store.carry_over(HERE, "harbour", "next", {ANN.seat: ANN.seat, BOB.seat: BOB.seat})
     assert store.seats(HERE, "next") == (replace(ANN, table="next"), mine)
     assert store.host(HERE, "next") == replace(HOST, table="next")
     assert store.panel_of(HERE, "next", 4711) == replace(PANEL, table="next")
     assert store.last_table(HERE, 4711) == "next"
     assert len([c for c in store.all() if c.table == "next"]) == 4
     # The old table is still open too.
+    assert store.seats(HERE, "harbour") == (ANN, BOB)
+
+
+def test_seats_that_moved_are_held_under_their_new_numbers(store: Credentials) -> None:
+    for credential in (ANN, BOB):
+        store.put(credential)
+    store.carry_over(HERE, "harbour", "next", {ANN.seat: 3})
+    assert store.seats(HERE, "next") == (replace(ANN, table="next", seat=3),)  # Bob has left
     assert store.seats(HERE, "harbour") == (ANN, BOB)
 
 

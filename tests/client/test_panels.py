@@ -12,6 +12,7 @@ from tableturn_client import (
     Gesture,
     Panel,
     Pressed,
+    RematchOrder,
     Seat,
     Snapshot,
     errors,
@@ -112,11 +113,35 @@ async def test_a_rematch_is_followed_with_the_same_token(fake: FakeService, pane
     await following.view()
 
 
-async def test_a_seat_follows_to_the_same_seat(fake: FakeService, client: Client) -> None:
-    fake.expect("Rematch", table_pb2.RematchResponse(table_id="t2"))
-    seat = await client.seat("t1", 3, token=TOKEN).rematch()
+def at(table_id: str, viewer: int, *names: str) -> table_pb2.GetTableResponse:
+    """A table as a seat sees it, on which people of these names sit."""
+    seats = [table_pb2.SeatView(seat=n, name=name) for n, name in enumerate(names, 1)]
+    table = table_pb2.TableView(table_id=table_id, viewer=viewer, seats=seats)
+    return table_pb2.GetTableResponse(table=table)
+
+
+@pytest.mark.parametrize(
+    ("viewer", "names", "number"),
+    [
+        (3, ("Ann", "Bob", "Cleo"), 3),  # as they sat
+        (1, ("Cleo", "Ann", "Bob"), 1),  # moved
+        (2, ("Cleo", "Ann", "Bob"), 1),  # played with the token of Ann, for she sits at a panel
+        (2, ("Ann", "Dora", "Bob"), 2),  # is called otherwise by now: the token says where
+        (1, ("Cleo", "Bob", "Cleo"), 1),  # the name is no help
+        (0, ("Ann", "", "Bob"), 3),  # nobody knows
+    ],
+)
+async def test_a_seat_follows_to_the_seat_of_the_same_person(
+    fake: FakeService, client: Client, viewer: int, names: tuple[str, ...], number: int
+) -> None:
+    order = table_pb2.REMATCH_ORDER_LOSER_FIRST
+    fake.expect("Rematch", table_pb2.RematchResponse(table_id="t2"), order=order)
+    fake.expect("GetTable", at("t1", 3, "Ann", "Bob", "Cleo"), table_id="t1", seat=3)
+    fake.expect("GetTable", at("t2", viewer, *names), table_id="t2", seat=0)
+    seat = await client.seat("t1", 3, token=TOKEN).rematch(order=RematchOrder.LOSER_FIRST)
     assert isinstance(seat, Seat)
-    assert (seat.table_id, seat.number, seat.token) == ("t2", 3, TOKEN)
+    assert (seat.table_id, seat.number, seat.token) == ("t2", number, TOKEN)
+    assert seat.revision is None  # nothing of the new table counts as seen
 
 
 async def test_what_the_host_says_of_seats(fake: FakeService, client: Client) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tableturn.v1 import table_pb2
 from tableturn_client import events, pick, to_action, to_text
-from tableturn_client.handles import Done
+from tableturn_client.handle import Done
 from tableturn_client.play.faces import faces
 from tableturn_client.play.seated import Seated
 from tableturn_client.play.session import Session

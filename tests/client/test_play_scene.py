@@ -84,6 +84,14 @@ def test_the_lobby_says_how_others_join() -> None:
     view = table("lobby")
     (hint,) = pages.hints(view, (2,), False, "10.0.0.5:7430")
     assert hint == ("Others join with: tableturn play evening --server 10.0.0.5:7430 --name NAME")
+    assert pages.hints(view, (2,), False, "", "K7QM-4XRD") == (
+        "Others join with: tableturn play evening --name NAME",
+        "or tableturn play K7QM-4XRD --name NAME",
+    )
+    view.private = True
+    [hint] = pages.hints(view, (2,), False, "", "K7QM-4XRD")
+    assert hint == "Others join with: tableturn play K7QM-4XRD --name NAME"
+    assert pages.hints(view, (2,), False, "") == ()
     view.seats[2].occupant = table_pb2.OCCUPANT_PERSON
     assert pages.hints(view, (2,), True, "") == ("All are here: type start",)
     assert pages.hints(view, (2,), False, "") == ("Waiting for the host to start.",)

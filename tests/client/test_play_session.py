@@ -13,7 +13,8 @@ from tableturn.v1 import actions_pb2, table_pb2
 from tableturn_client import errors, events
 from tableturn_client.address import read_address
 from tableturn_client.errors import Refusal
-from tableturn_client.handles import Done, Seat
+from tableturn_client.handle import Done
+from tableturn_client.handles import Seat
 from tableturn_client.play.hearing import LOST
 from tableturn_client.play.seated import Seated
 from tableturn_client.play.session import Session

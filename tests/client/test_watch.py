@@ -13,9 +13,11 @@ from tableturn_client import (
     Disconnected,
     Event,
     Fresh,
+    Presence,
     Reconnected,
     ResumePoint,
     Retry,
+    Said,
     Snapshot,
     SnapshotReason,
     Stale,
@@ -32,6 +34,8 @@ from tests.client.fake import (
     compacted,
     free_port,
     heartbeat,
+    presence,
+    said,
     snapshot,
     stale,
     unknown,
@@ -193,6 +197,30 @@ async def test_events_of_a_later_version_are_signs_of_life(
     fake.expect("WatchTable", unknown(), snapshot(4), unknown(), change(5))
     async with watching(client) as watch:
         assert kinds(await take(watch, 2)) == ["Snapshot", "Change"]
+
+
+async def test_company_is_told_to_whoever_asks_for_it(fake: FakeService, client: Client) -> None:
+    told = (snapshot(4), presence([1], [2]), said(1, "hello"), presence([1, 2]), change(5))
+    fake.expect("WatchTable", *told)
+    table = client.table("t1")
+    async with table.watch(company=True) as watch:
+        events = await take(watch, 5)
+    assert kinds(events) == ["Snapshot", "Presence", "Said", "Presence", "Change"]
+    assert isinstance(events[2], Said)
+    assert events[2].line.text == "hello"
+    assert isinstance(events[3], Presence)
+    assert table.last_presence == events[3].who
+    assert watch.resume_point == ResumePoint(5, "c5")
+    fake.expect("WatchTable", *told)
+    async with watching(client) as plain:
+        assert kinds(await take(plain, 2)) == ["Snapshot", "Change"]
+
+
+async def test_company_is_no_sign_that_the_store_is_back(fake: FakeService, client: Client) -> None:
+    fake.expect("WatchTable", snapshot(4), stale(), presence([1]), said(1, "hm"), heartbeat(4))
+    async with client.table("t1").watch(company=True) as watch:
+        events = await take(watch, 5)
+    assert kinds(events) == ["Snapshot", "Stale", "Presence", "Said", "Fresh"]
 
 
 @pytest.mark.case("D4")

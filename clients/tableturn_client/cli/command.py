@@ -33,6 +33,18 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         self.examples = examples
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options: those that belong together in sections of their own."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            row = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if row is not None:
+                sections.setdefault(getattr(param, "section", ""), []).append(row)
+        sections["Options"] = sections.pop("")
+        for title, rows in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples."""
         lines = [line.strip() for line in self.examples.strip().splitlines()]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 from tableturn_client.cli.session import Session
 from tableturn_client.client import Client
 from tableturn_client.credentials import Credential
-from tableturn_client.errors import BadValue, NoCredentials
+from tableturn_client.errors import BadValue, NoCredentials, NotPermitted
 from tableturn_client.handles import Seat, Table
 from tableturn_client.messages import TableView
 
@@ -100,17 +101,34 @@ async def looking_table(
     return client.seat(table_id, own.seat, token=own.token)
 
 
-def hosting_table(session: Session, client: Client, table_id: str) -> Table:
+async def hosting_table(session: Session, client: Client, table_id: str) -> Table:
     """The table with the host's token, or the admin's of a service on this machine.
 
-    Raises NoCredentials where none is held.
+    Where the host's duties have passed on to a seat that is held here, with that seat's. Raises
+    NoCredentials where none is held.
     """
+    if not session.token and (seat := await _seat_of_host(session, client, table_id)):
+        return seat
     token = session.token or _host_token(session, table_id)
     if not token:
         raise NoCredentials(
             f"the host's token of the table {table_id} is not held here; give it with --token"
         )
     return client.table(table_id, token=token)
+
+
+async def _seat_of_host(session: Session, client: Client, table_id: str) -> Seat | None:
+    """The seat held here to which the host's duties have passed on."""
+    held = {one.seat: one for one in session.credentials.seats(session.server, table_id)}
+    if not held:
+        return None
+    first = next(iter(held.values()))
+    try:
+        view = await client.seat(table_id, first.seat, token=first.token).view()
+    except NotPermitted:  # it is not ours any more
+        return None
+    host = held.get(view.host_seat)
+    return client.seat(table_id, host.seat, token=host.token) if host else None
 
 
 def _host_token(session: Session, table_id: str) -> str:
@@ -149,15 +167,15 @@ def admin_token(file: Path | None = None) -> str:
         raise BadValue(f"the admin's token in {file} can't be read: {error}") from None
 
 
-def trusted_table(session: Session, client: Client, table_id: str) -> Table:
+async def trusted_table(session: Session, client: Client, table_id: str) -> Table:
     """The table with the host's token or that of any seat held here."""
     held = session.credentials.seats(session.server, table_id)
     if held and not session.token and not session.credentials.host(session.server, table_id):
         return client.seat(table_id, held[0].seat, token=held[0].token)
-    return hosting_table(session, client, table_id)
+    return await hosting_table(session, client, table_id)
 
 
-def seat_or_host(session: Session, client: Client, table_id: str, seat: int | None) -> Table:
+async def seat_or_host(session: Session, client: Client, table_id: str, seat: int | None) -> Table:
     """The table with a seat's own token, else with the host's, for leaving a seat."""
     held = session.credentials.seats(session.server, table_id)
     if session.token:
@@ -170,7 +188,7 @@ def seat_or_host(session: Session, client: Client, table_id: str, seat: int | No
         return client.seat(table_id, own[0].seat, token=own[0].token)
     if seat is None:
         held_seats(session, table_id)  # raises
-    return hosting_table(session, client, table_id)
+    return await hosting_table(session, client, table_id)
 
 
 def spectator_token(session: Session, table_id: str) -> str:
@@ -178,6 +196,15 @@ def spectator_token(session: Session, table_id: str) -> str:
     credentials, server = session.credentials, session.server
     held = credentials.watcher(server, table_id) or credentials.host(server, table_id)
     return held.token if held else ""
+
+
+def behind(session: Session, table: Table, view: TableView) -> timedelta:
+    """How late this token sees the table: spectators may, the host and the admin never do."""
+    host = session.credentials.host(session.server, table.table_id)
+    trusted = {host.token if host else "", admin_token() if session.server.loopback else ""} - {""}
+    if view.viewer or table.token in trusted or not view.HasField("spectator_delay"):
+        return timedelta()
+    return view.spectator_delay.ToTimedelta()
 
 
 def asked(view: TableView) -> set[int]:

@@ -44,15 +44,30 @@ _COMMANDS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
         ),
     ),
     (
+        "Time, and people who come and go",
+        (
+            ("time", "clocks", "Show the clocks; give somebody more time."),
+            ("code", "codes", "Show the code for joining, or one for another device."),
+            ("standin", "people", "Let a bot play on for you."),
+            ("back", "people", "Play on yourself instead of the bot."),
+            ("vote-drop", "people", "Want another seat to leave the game for good."),
+            ("say", "talking", "Say something at the table."),
+            ("chat", "talking", "Show what was said; as host, switch it off or on."),
+        ),
+    ),
+    (
         "As host",
         (
-            ("new", "hosting", "Make a table."),
+            ("new", "making", "Make a table."),
             ("tables", "hosting", "List tables."),
             ("bot", "bots", "Give a seat to a bot."),
             ("start", "hosting", "Start the game."),
             ("pause", "hosting", "Stop all turns for a while."),
             ("resume", "hosting", "Let a paused game go on."),
             ("takeback", "turns", "Take the last confirmed turn back."),
+            ("host", "people", "Hand the host's duties to a seat."),
+            ("mute", "talking", "Mute a seat."),
+            ("unmute", "talking", "Let a muted seat speak again."),
             ("export", "moving", "Write a table to a file."),
             ("import", "moving", "Make a table out of an exported file."),
         ),
@@ -102,7 +117,8 @@ class Commands(click.Group):
         """The command of this name."""
         if name in _MODULES:
             module = import_module(_MODULES[name])
-            found: click.Command = getattr(module, f"{name}_command", None) or getattr(module, name)
+            command = f"{name.replace('-', '_')}_command"
+            found: click.Command = getattr(module, command, None) or getattr(module, name)
             return found
         entry = _others().get(name)
         return None if entry is None else _load(entry)

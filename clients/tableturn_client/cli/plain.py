@@ -1,8 +1,8 @@
 """Messages as plain values for `--json`.
 
 Names are those of the protos; numbers are numbers, enums are their words (`running`), bytes
-are hexadecimal digits, times are RFC 3339, and a message that is absent is `null`. An action
-also has its text.
+are hexadecimal digits, times are RFC 3339, how long something lasts is in seconds, and a message
+that is absent is `null`. An action also has its text.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, cast
 
 from google.protobuf.descriptor import EnumDescriptor
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -25,6 +26,8 @@ def plain(value: object) -> object:
     match value:
         case Timestamp():
             return moment(value.ToDatetime(UTC))
+        case Duration():
+            return value.ToTimedelta().total_seconds()
         case Action():
             return {"text": to_text(value), **_fields(value, absent=False)}
         case Message():

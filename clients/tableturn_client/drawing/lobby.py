@@ -7,10 +7,10 @@ from collections.abc import Collection
 from rich.text import Text
 
 from tableturn.v1 import table_pb2
-from tableturn_client.drawing import company
+from tableturn_client.drawing import clocks, company
 from tableturn_client.drawing.look import Look
 from tableturn_client.drawing.seats import Seats
-from tableturn_client.drawing.words import clean
+from tableturn_client.drawing.words import clean, folded
 
 
 def draw(view: table_pb2.TableView, look: Look, own: Collection[int] = ()) -> Text:
@@ -29,7 +29,17 @@ def draw(view: table_pb2.TableView, look: Look, own: Collection[int] = ()) -> Te
                 line.append(f", {who}", "dim")
         line.truncate(look.width)
         lines.append(line)
+    told = [*clocks.terms(view), *_who_may(view)]
+    lines += [Text(folded(f"  {sentence}", look.width - 1, "  "), "dim") for sentence in told]
     return Text("\n").join(lines)
+
+
+def _who_may(view: table_pb2.TableView) -> list[str]:
+    """Who may sit down and look on, where that is not everybody at once."""
+    told = ["Private: others join with the code only."] if view.private else []
+    if delay := view.spectator_delay.ToTimedelta():
+        told.append(f"Spectators see it {clocks.span(delay)} later.")
+    return told
 
 
 def options(view: table_pb2.TableView) -> str:

@@ -19,6 +19,14 @@ _STYLES = {
     table_pb2.CHANGE_KIND_PAUSE: "bold yellow",
     table_pb2.CHANGE_KIND_RESUME: "bold yellow",
     table_pb2.CHANGE_KIND_DROP: "bold red",
+    table_pb2.CHANGE_KIND_TIME_OUT: "bold red",
+    table_pb2.CHANGE_KIND_ADD_TIME: "yellow",
+    table_pb2.CHANGE_KIND_STAND_IN: "bold yellow",
+    table_pb2.CHANGE_KIND_COME_BACK: "bold yellow",
+    table_pb2.CHANGE_KIND_VOTE_DROP: "yellow",
+    table_pb2.CHANGE_KIND_PASS_HOST: "yellow",
+    table_pb2.CHANGE_KIND_OUTAGE: "dim",
+    table_pb2.CHANGE_KIND_RESEAT: "yellow",
 }
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import timedelta
 
 from rich.text import Text
 
 from tableturn.v1 import actions_pb2, table_pb2, views_pb2
-from tableturn_client.drawing import company, results
+from tableturn_client.drawing import clocks, company, people, results
 from tableturn_client.drawing.look import Look
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.drawing.words import clean, many, titled
@@ -27,8 +28,8 @@ def asked_for(prompt: actions_pb2.Prompt) -> str:
     return _ASKED.get(prompt.kind, "to answer")
 
 
-def head(view: table_pb2.TableView, look: Look) -> Text:
-    """The table on a line: what is played, and the round."""
+def head(view: table_pb2.TableView, look: Look, behind: timedelta = timedelta()) -> Text:
+    """The table on a line: what is played, the round, and how late one sees it."""
     line = Text().append(clean(view.title, 40) or titled(view.game), "bold")
     line.append(f" {look.signs.dot} table {clean(view.table_id, 40)}", "dim")
     game = view.game_view
@@ -37,12 +38,19 @@ def head(view: table_pb2.TableView, look: Look) -> Text:
         line.append(f" {look.signs.dot} round {game.round}{f' of {rounds}' if rounds else ''}")
     if game.last_round and view.status == table_pb2.TABLE_STATUS_RUNNING:
         line.append(f" {look.signs.dot} ").append("LAST ROUND", "bold red")
+    if behind:
+        line.append(f" {look.signs.dot} ").append(f"{clocks.span(behind)} behind", "bold yellow")
     line.truncate(look.width)
     return line
 
 
-def turn(view: table_pb2.TableView, look: Look, own: Collection[int] = ()) -> Text:
-    """Whom the table waits for: unmistakable where that is one of one's own seats."""
+def turn(
+    view: table_pb2.TableView, look: Look, own: Collection[int] = (), standing: str = ""
+) -> Text:
+    """Whom the table waits for: unmistakable where that is one of one's own seats.
+
+    `standing` says since when no clock runs.
+    """
     if view.status == table_pb2.TABLE_STATUS_FINISHED:
         return results.headline(view, look)
     if view.status == table_pb2.TABLE_STATUS_OPEN:
@@ -54,24 +62,29 @@ def turn(view: table_pb2.TableView, look: Look, own: Collection[int] = ()) -> Te
         return Text("The table is in a state that this version does not know.")
     if view.paused:
         paused = Text().append(" PAUSED ", "bold black on yellow")
-        return paused.append(" no turns until it is resumed")
+        paused.append(" no turns until it is resumed")
+        return paused.append(f" ({standing})" if standing else "")
     seats = Seats.of(view)
     prompts = sorted(view.prompts, key=lambda prompt: prompt.seat not in own)
     if not prompts:
         return Text("The table waits for nobody.")
     first = prompts[0]
-    if first.seat in own:
+    bot = next((seat.stand_in for seat in view.seats if seat.seat == first.seat), "")
+    if first.seat in own and not bot:
         word = "YOUR TURN" if first.kind == actions_pb2.PROMPT_KIND_TURN else "YOU ARE ASKED"
         line = Text().append(f" {look.signs.turn} {word} ", "bold black on green")
         line.append(" ").append_text(seats.full(first.seat, 24))
         if first.kind != actions_pb2.PROMPT_KIND_TURN:
             line.append(f" {asked_for(first)}")
     else:
-        line = Text("waiting for ").append_text(seats.full(first.seat, 24))
-        line.append(f" {_awaited(view, first)}")
+        line = Text(f"{clean(bot, 16)} plays for " if bot else "waiting for ")
+        line.append_text(seats.full(first.seat, 24))
+        line.append("" if bot else f" {_awaited(view, first)}")
     others = [prompt.seat for prompt in prompts[1:]]
     if others:
         line.append(", also for ").append_text(seats.listed(others))
+    if standing:
+        line.append(f" ({standing})", "dim")
     line.truncate(look.width)
     return line
 
@@ -108,6 +121,8 @@ def notes(view: table_pb2.TableView, look: Look) -> Text:
                 seats.listed(view.takeback_asked),
             )
         )
+    if (votes := people.votes(view, look)).plain:
+        lines.append(votes)
     if view.status != table_pb2.TABLE_STATUS_OPEN:  # before the start each seat tells
         lines += [line for line in (company.note(view, look),) if line.plain]
     if view.next_table_id:

@@ -14,12 +14,14 @@ from rich.text import Text
 from tableturn.v1 import table_pb2, views_pb2
 from tableturn_client.drawing import (
     bonus,
+    clocks,
     free_table,
     hand,
     harbour,
     islands,
     lobby,
     merchants,
+    people,
     piles,
     players,
     point_cards,
@@ -27,6 +29,7 @@ from tableturn_client.drawing import (
 )
 from tableturn_client.drawing.islands import Islands, Marks
 from tableturn_client.drawing.look import Look
+from tableturn_client.drawing.moment import AS_SEEN, Moment
 from tableturn_client.drawing.seats import Seats
 
 _UNKNOWN = "This version can't draw this game; the log tells what happens."
@@ -41,10 +44,16 @@ _BOARD = 38
 
 @dataclass(frozen=True)
 class Eyes:
-    """Whose table is drawn: the seats held here, and the one that plays now."""
+    """Whose table is drawn: the seats held here, and the one that plays now.
+
+    `moment` is what is known beside the view; with `clocks_apart`, what changes by itself as
+    time goes on is drawn elsewhere.
+    """
 
     own: Collection[int] = ()
     seat: int = 0
+    moment: Moment = AS_SEEN
+    clocks_apart: bool = False
 
 
 def draw(view: table_pb2.TableView, look: Look, eyes: Eyes = Eyes(), lines: int = 0) -> Text:
@@ -53,7 +62,10 @@ def draw(view: table_pb2.TableView, look: Look, eyes: Eyes = Eyes(), lines: int 
     `lines` bounds the height (0: any): then the map is as large as fits, and
     where even the smallest is too high, something is left out.
     """
-    top = [status.turn(view, look, eyes.own)]
+    apart, moment = eyes.clocks_apart, eyes.moment
+    top = [status.turn(view, look, eyes.own, "" if apart else clocks.standing(view, moment))]
+    if not apart and (told := people.lines(view, look, moment)).plain:
+        top.append(told)
     extra = [text for text in (status.notes(view, look), status.staged(view, look)) if text]
     if view.status == table_pb2.TABLE_STATUS_OPEN:
         middle = lobby.draw(view, look, eyes.own)
@@ -64,7 +76,7 @@ def draw(view: table_pb2.TableView, look: Look, eyes: Eyes = Eyes(), lines: int 
     else:
         room = max(1, lines - sum(_heights(*top, *extra)) - 1) if lines else 0
         middle = _game(view, look, eyes, room)
-    top.insert(0, status.head(view, look))
+    top.insert(0, status.head(view, look, eyes.moment.behind))
     return _below(*top, middle, *extra)
 
 
@@ -112,7 +124,9 @@ def _drawings(view: table_pb2.TableView, look: Look, eyes: Eyes, lines: int) -> 
         yield mapped(supply, open_cards)
     yield mapped(supply, rows)
     yield mapped(rows)
-    if cards.plain:
+    if not cards.plain:
+        yield mapped(own_row)
+    else:
         yield _below(cards, islands.as_list(drawn, look), rows, own)
         close = islands.near(drawn, look)
         for short in (_below(close, rows), _below(close, own_row), own_row, Text()):

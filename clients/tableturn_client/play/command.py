@@ -8,11 +8,13 @@ import sys
 import click
 from rich.console import Console
 
+from tableturn_client.cli.codes import meant
 from tableturn_client.cli.command import command, table_argument
 from tableturn_client.cli.session import Session as Settings
 from tableturn_client.client import Client, connect
 from tableturn_client.drawing.look import Look
 from tableturn_client.errors import TableturnError
+from tableturn_client.next_table import carry_over
 from tableturn_client.play import pages
 from tableturn_client.play.joining import NothingToPlay, Wish, ask_name, come
 from tableturn_client.play.seated import Seated
@@ -28,6 +30,7 @@ PATIENCE = 600.0
     "play",
     examples="tableturn play harbour\n"
     "tableturn play harbour --name Ann\n"
+    "tableturn play K7QM-4XRD --name Bob\n"
     "tableturn play harbour --name Ann --name Bob\n"
     "tableturn play harbour --watch",
     token=True,
@@ -65,7 +68,10 @@ async def play(
     """
     if watch and (names or seats or hot_seat):
         raise click.UsageError("--watch looks on without a seat: leave --name and --seat away")
-    await sit_and_play(session, table_id, Wish(names, seats, hot_seat, watch))
+    async with session.client() as client:
+        table = await meant(session, client, table_id)
+    wish = Wish(names, seats, hot_seat, watch, table.code, table.seat)
+    await sit_and_play(session, table.table_id, wish)
 
 
 async def sit_and_play(session: Settings, table_id: str, wish: Wish) -> None:
@@ -102,7 +108,7 @@ async def _play_at(session: Settings, table_id: str, wish: Wish, console: Consol
         await one.run()
         if one.over and seated.seats and is_screen() and _wants_rematch():
             table = await seated.trusted.rematch()
-            session.credentials.carry_over(session.server, table_id, table.table_id)
+            await carry_over(client, session.credentials, session.server, table_id, table.table_id)
             return table.table_id
     return None
 

@@ -12,7 +12,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.text import Text
 
@@ -21,23 +21,26 @@ from tableturn.v1 import actions_pb2, table_pb2
 from tableturn_client import errors
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.drawing.words import clean
-from tableturn_client.handles import Done, Seat
+from tableturn_client.handle import Done
+from tableturn_client.handles import Seat
 from tableturn_client.play import paying
 from tableturn_client.play.answers import Draft, Unclear, answer, begin, typed
 from tableturn_client.play.faces import faces
 from tableturn_client.play.hearing import Hearing
 from tableturn_client.play.seated import Seated
 from tableturn_client.play.terminal import Terminal
-from tableturn_client.play.words import ANSWERS, PAGES, command
+from tableturn_client.play.together import Together
+from tableturn_client.play.words import ANSWERS, PAGES, TOGETHER, command
 
 _PATIENCE = 5.0
 """Seconds to wait for the change that a command has made, before the next line is read."""
 
-_NOT_ANSWERS = ("help", "quit", "map", "log")
+_NOT_ANSWERS = ("help", "quit", "map", "log", "chat")
 """Commands that are no answers to a part of an action; b is a brown cube there."""
 
 _VERBS = frozenset(form.verb for form in notation.FORMS)
 
+T = TypeVar("T")
 OpenPage = Callable[[str], Awaitable[None]]
 
 
@@ -56,6 +59,7 @@ class Conversation:
         self._hearing = hearing
         self._terminal = terminal
         self._open_page = open_page
+        self._together = Together(seated, hearing, self)
         self._if_yes: Callable[[], Awaitable[None]] | None = None
         self._moved = asyncio.Event()
         self._question: tuple[int, int] = (0, 0)
@@ -157,7 +161,9 @@ class Conversation:
         """Find out what a line means, and do it. Raises Unclear."""
         word = command(line)
         verb = line.split(maxsplit=1)[0].lower() if line else ""
-        if self.asking:
+        if word in TOGETHER and not (word == "back" and self.draft is not None):
+            await self._together.obey(word, line)
+        elif self.asking:
             await self._yes_or_no(line)
         elif self.draft is not None and word not in _NOT_ANSWERS:
             await self._answer_part(self.draft, line)
@@ -179,7 +185,7 @@ class Conversation:
         if texts := paying.several(draft, line):
             self.draft = None
             seat = await self._asked_seat()
-            await self._send(seat.act(*texts, expected=self._expected(seat)))
+            await self.send(seat.act(*texts, expected=self._expected(seat)))
             return
         try:
             draft = answer(draft, line)
@@ -248,7 +254,7 @@ class Conversation:
         text = draft.text
         self.draft = None
         seat = await self._asked_seat()
-        await self._send(seat.act(text, expected=self._expected(seat)))
+        await self.send(seat.act(text, expected=self._expected(seat)))
 
     async def _several(self, seat: Seat, line: str) -> None:
         """Several actions in text form, perhaps with a confirmation at the end."""
@@ -259,17 +265,24 @@ class Conversation:
             if not text or text[0].isdigit():
                 raise Unclear("Several actions in one line are typed in words: move C3; harvest; c")
         if texts or confirm:
-            await self._send(seat.act(*texts, confirm=confirm, expected=self._expected(seat)))
+            await self.send(seat.act(*texts, confirm=confirm, expected=self._expected(seat)))
 
     def _expected(self, seat: Seat) -> int:
         """The revision that the person has seen."""
         return self._hearing.views[seat.number].revision
 
-    async def _send(self, call: Coroutine[Any, Any, Done]) -> Done | None:
+    async def send(self, call: Coroutine[Any, Any, Done]) -> Done | None:
         """Send a command; a refusal becomes a line for the person."""
+        done = await self.call(call)
+        if done is not None:
+            self._hearing.need = max(self._hearing.need, done.revision)
+        return done
+
+    async def call(self, call: Coroutine[Any, Any, T]) -> T | None:
+        """The answer to a call, as long as it is awaited; a refusal becomes a line."""
         self._hearing.sending, self._hearing.unanswered = True, False
         try:
-            done = await call
+            return await call
         except errors.StaleRevision:
             self.note = "Not done: the table has changed meanwhile. This is how it stands now."
         except errors.Refused as refused:
@@ -278,9 +291,6 @@ class Conversation:
             self.note = f"No answer ({clean(str(lost), 200)}). Look at the table before you go on."
         except errors.TableturnError as error:
             self.note = clean(str(error), 300)
-        else:
-            self._hearing.need = max(self._hearing.need, done.revision)
-            return done
         finally:
             self._hearing.sending = self._hearing.unanswered = False
         return None
@@ -297,22 +307,22 @@ class Conversation:
             case page if page in PAGES:
                 await self._open_page(page)
             case "pause":
-                await self._send(self._seated.trusted.pause())
+                await self.send(self._seated.trusted.pause())
             case "resume":
-                await self._send(self._seated.trusted.resume())
+                await self.send(self._seated.trusted.resume())
             case "start":
-                await self._send(self._seated.trusted.start())
+                await self.send(self._seated.trusted.start())
             case "takeback":
-                self._ask("Take the last confirmed turn back?", self._take_back)
+                self.ask("Take the last confirmed turn back?", self._together.take_back)
             case "leave":
                 number = self._own_seat(line)
-                self._ask(
+                self.ask(
                     f"Leave seat {number}, so that somebody else can take it?",
                     lambda: self._leave(number),
                 )
             case "concede":
                 number = self._own_seat(line)
-                self._ask(
+                self.ask(
                     f"Take seat {number} out of the game for good?", lambda: self._concede(number)
                 )
             case "quit":
@@ -328,47 +338,28 @@ class Conversation:
             label = clean(prompt.label, 100) if prompt else ""
             raise Unclear(f"Not yet: {label or 'something is still to be done'}.")
         if prompt.confirm_skips:
-            self._ask("End the turn without doing anything?", self._send_confirm)
+            self.ask("End the turn without doing anything?", self._send_confirm)
         else:
             await self._send_confirm()
 
     async def _send_confirm(self) -> None:
         seat = await self._asked_seat()
-        await self._send(seat.confirm(expected=self._expected(seat)))
+        await self.send(seat.confirm(expected=self._expected(seat)))
 
     async def _undo(self, *, all: bool) -> None:
         seat = await self._asked_seat()
-        await self._send(seat.undo(all=all, expected=self._expected(seat)))
-
-    async def _take_back(self) -> None:
-        """Take the last turn back: as the host, or with the voice of each seat held here."""
-        view = self._hearing.main_view
-        revision = view.revision if view else 0
-        if view is not None and view.takeback == table_pb2.TAKEBACK_POLICY_ALL_AGREE:
-            for seat in list(self._seated.seats.values()):
-                done = await self._send(seat.take_back(expected=revision))
-                if done is None:
-                    return
-                revision = done.revision
-                if done.waiting_for:
-                    waiting = ", ".join(Seats.of(view).plain(n) for n in done.waiting_for)
-                    self.note = f"Asked. Still to agree, with `takeback`: {waiting}"
-                else:
-                    self.note = ""
-                    return
-            return
-        await self._send(self._seated.trusted.take_back(expected=revision))
+        await self.send(seat.undo(all=all, expected=self._expected(seat)))
 
     async def _leave(self, number: int) -> None:
         self._hearing.leaving.add(number)
-        if await self._send(self._seated.seats[number].leave()) is None:
+        if await self.send(self._seated.seats[number].leave()) is None:
             self._hearing.leaving.discard(number)
         else:
             self._gone(number)
             self._hearing.need = 0  # the seat's own watch doesn't tell of it any more
 
     async def _concede(self, number: int) -> None:
-        await self._send(self._seated.seats[number].concede())
+        await self.send(self._seated.seats[number].concede())
 
     def _gone(self, number: int) -> None:
         """A seat is not held here any more."""
@@ -395,7 +386,7 @@ class Conversation:
 
     # ------------------------------------------------------------ questions
 
-    def _ask(self, question: str, if_yes: Callable[[], Awaitable[None]]) -> None:
+    def ask(self, question: str, if_yes: Callable[[], Awaitable[None]]) -> None:
         """Ask something to be answered with y or n."""
         self.asking, self._if_yes = question, if_yes
 

@@ -15,9 +15,10 @@ from rich.text import Text
 
 from tableturn.v1 import table_pb2
 from tableturn_client import errors, events
-from tableturn_client.drawing import log
+from tableturn_client.drawing import log, talk
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.handles import Seat, Table
+from tableturn_client.messages import WhoIsThere
 from tableturn_client.play.seated import Seated
 
 LOST = "connection lost, trying again"
@@ -43,6 +44,8 @@ class Hearing:
         self._changed = changed
         self._lost: set[int] = set()
         self._stale = False
+        self.who: WhoIsThere | None = None
+        """Who is there, as the watches have told last."""
         self.views: dict[int, table_pb2.TableView] = {}
         self.logs: dict[int, deque[Text]] = {}
         self.untold: deque[Text] = deque()
@@ -78,11 +81,18 @@ class Hearing:
 
     @property
     def asked(self) -> list[int]:
-        """The seats held here that are asked."""
+        """The seats held here that are asked, and for which no bot plays."""
         view = self.main_view
         if view is None or view.status != table_pb2.TABLE_STATUS_RUNNING:
             return []
-        return [prompt.seat for prompt in view.prompts if prompt.seat in self._seated.seats]
+        own = self._seated.seats.keys() - self.stood_in
+        return [prompt.seat for prompt in view.prompts if prompt.seat in own]
+
+    @property
+    def stood_in(self) -> set[int]:
+        """The seats for which a bot plays on."""
+        view = self.main_view
+        return {seat.seat for seat in view.seats if seat.stand_in} if view is not None else set()
 
     def asked_at(self, seat: int) -> int:
         """The revision at which what a seat is asked last changed; 0 if it isn't asked."""
@@ -120,7 +130,7 @@ class Hearing:
         """Hear what one handle's watch tells, as long as it does."""
         seat = handle.number if isinstance(handle, Seat) else 0
         try:
-            async with handle.watch() as watch:
+            async with handle.watch(company=True) as watch:
                 async for event in watch:
                     self._hear(seat, event)
         except errors.NotPermitted as refused:
@@ -158,6 +168,11 @@ class Hearing:
                 self._stale = True
             case events.Fresh():
                 self._stale = False
+            case events.Presence(who):
+                self.who = who
+            case events.Said(line):
+                known = self.views.get(seat)
+                self._tell(seat, [talk.line(line, Seats.of(known) if known else None)])
         self._changed()
 
     def _tell(self, seat: int, lines: list[Text]) -> None:

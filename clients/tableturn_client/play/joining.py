@@ -34,6 +34,10 @@ class Wish:
     seats: tuple[int, ...] = ()
     hot_seat: bool = False
     watch: bool = False
+    code: str = ""
+    """The code by which the table was named."""
+    moves: int = 0
+    """The seat that the code moves to this device."""
 
 
 async def come(
@@ -41,7 +45,7 @@ async def come(
 ) -> Seated:
     """Sit down as it was wished: on the seats held here, and on others that are free."""
     table = client.table(table_id, token=spectator_token(settings, table_id))
-    coming = _Coming(settings, client, table, ask)
+    coming = _Coming(settings, client, table, ask, wish.code)
     if settings.token:
         seats = await coming.with_token(wish)
     elif wish.watch:
@@ -62,11 +66,14 @@ async def come(
 class _Coming:
     """Finds and takes seats at one table."""
 
-    def __init__(self, settings: Settings, client: Client, table: Table, ask: AskName) -> None:
+    def __init__(
+        self, settings: Settings, client: Client, table: Table, ask: AskName, code: str
+    ) -> None:
         self._settings = settings
         self._client = client
         self._table = table
         self._ask = ask
+        self._code = code
 
     @property
     def _held(self) -> tuple[Credential, ...]:
@@ -84,6 +91,8 @@ class _Coming:
 
     async def seats(self, wish: Wish) -> list[Seat]:
         """The seats held here, as far as they are wished for, and those that are taken now."""
+        if wish.moves:
+            return [await self._take("")]
         held = await self._still_held()
         if wish.names:
             return await self._by_names(wish, held)
@@ -104,6 +113,8 @@ class _Coming:
 
     async def _first(self) -> Seat:
         """Nobody here has a seat yet: take one, or say why there is none."""
+        if self._code:  # the table may be private, and not be looked at from outside
+            return await self._take(self._named("Your name: "))
         view = await self._table.view()
         if view.status == table_pb2.TABLE_STATUS_FINISHED:
             raise NothingToPlay(view)
@@ -175,7 +186,11 @@ class _Coming:
                 store.put(pending)
             try:
                 seat = await self._table.take_seat(
-                    name, seat=number, token=pending.token, request_id=pending.pending
+                    name,
+                    seat=number,
+                    token=pending.token,
+                    code=self._code,
+                    request_id=pending.pending,
                 )
             except errors.RequestIdReused:  # that was for another seat
                 store.drop(pending)
@@ -184,7 +199,9 @@ class _Coming:
                 store.drop(pending)
                 raise
             else:
-                store.settle(pending, table=table_id, seat=seat.number)
+                found = seat.last_view.seats if seat.last_view is not None else ()
+                own = next((s.name for s in found if s.seat == seat.number), name)
+                store.settle(pending, table=table_id, seat=seat.number, name=own)
                 return seat
         raise errors.BadValue("the seat could not be taken; try again")
 

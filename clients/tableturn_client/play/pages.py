@@ -34,18 +34,29 @@ def at_server(server: str) -> str:
 
 
 def hints(
-    view: table_pb2.TableView, own: Sequence[int], host: bool, server: str
+    view: table_pb2.TableView, own: Sequence[int], host: bool, server: str, code: str = ""
 ) -> tuple[str, ...]:
-    """What can be done while no own seat is asked."""
+    """What can be done while no own seat is asked; `code` is the table's, where it is known."""
     name = clean(view.table_id, 40)
     if view.status == table_pb2.TABLE_STATUS_OPEN:
         free = any(seat.occupant == table_pb2.OCCUPANT_NOBODY for seat in view.seats)
         if free:
-            return (f"Others join with: tableturn play {name}{at_server(server)} --name NAME",)
+            by = [] if view.private else [name]
+            by += [code] if code else []
+            return tuple(
+                f"{'or' if number else 'Others join with:'} "
+                f"tableturn play {one}{at_server(server)} --name NAME"
+                for number, one in enumerate(by)
+            )
         return ("All are here: type start",) if host else ("Waiting for the host to start.",)
     if view.paused:
         return ("Paused: resume lets the game go on",) if own else ()
-    return ()
+    return tuple(
+        f"{clean(seat.stand_in, 16)} plays for {Seats.of(view).plain(seat.seat)}: "
+        "type back to play on"
+        for seat in view.seats
+        if seat.stand_in and seat.seat in own
+    )
 
 
 def farewell(view: table_pb2.TableView | None, own: Sequence[int], server: str) -> Text:

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from rich.text import Text
 
 from tableturn.v1 import actions_pb2, table_pb2
-from tableturn_client.drawing import choices, company, cubes, table
+from tableturn_client.drawing import choices, clocks, company, cubes, people, table
 from tableturn_client.drawing.look import Look
+from tableturn_client.drawing.moment import AS_SEEN, Moment
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.drawing.words import clean, cut, folded
 from tableturn_client.play.answers import Draft, offers
 
 _LEAST_LOG = 2
 _MOST_LOG = 12
+_MOST_TICKING = 2
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Scene:
     """A question to be answered with y or n."""
     hints: Sequence[str] = field(default_factory=tuple)
     """What can be done while nothing is asked, a line each."""
+    moment: Moment = AS_SEEN
+    """What is known beside the view: the time, and who is there."""
 
     @property
     def seats(self) -> Seats:
@@ -59,7 +63,8 @@ def whole(scene: Scene, look: Look) -> Text:
     asked = question(scene, look)
     told = said(scene, look)
     room = look.height - _lines(asked) - _lines(told)
-    eyes = table.Eyes(scene.own, scene.active or (scene.own[0] if len(scene.own) == 1 else 0))
+    seat = scene.active or (scene.own[0] if len(scene.own) == 1 else 0)
+    eyes = table.Eyes(scene.own, seat, scene.moment, clocks_apart=True)
     drawn = table.draw(scene.view, look, eyes, max(1, room - _LEAST_LOG))
     if _lines(drawn) > room:  # better without the title than without whose turn it is
         drawn = Text("\n").join(drawn.split("\n")[1:])
@@ -72,7 +77,18 @@ def whole(scene: Scene, look: Look) -> Text:
 
 def board(scene: Scene, look: Look) -> Text:
     """The table alone, as large as the width allows."""
-    return table.draw(scene.view, look, table.Eyes(scene.own, scene.active))
+    return table.draw(scene.view, look, table.Eyes(scene.own, scene.active, scene.moment))
+
+
+def ticking(scene: Scene, look: Look) -> Text:
+    """What changes by itself as time goes on: clocks, who is away, and for how long it is so.
+
+    It is drawn beside the input line, which can be redrawn without touching what is typed.
+    """
+    parts = [people.lines(scene.view, look, scene.moment, _MOST_TICKING)]
+    if standing := clocks.standing(scene.view, scene.moment):
+        parts.append(Text(cut(standing, look.width - 1), "dim"))
+    return joined(*parts)
 
 
 def said(scene: Scene, look: Look) -> Text:
@@ -96,7 +112,8 @@ def question(scene: Scene, look: Look) -> Text:
         return _part(scene, scene.draft, look)
     if scene.prompt is not None:
         return menu(scene, scene.prompt, look)
-    return Text("\n").join(Text(f"  {hint}", "dim") for hint in scene.hints)
+    hints = (folded(f"  {hint}", look.width - 1, "    ") for hint in scene.hints)
+    return Text("\n").join(Text(hint, "dim") for hint in hints)
 
 
 def menu(scene: Scene, prompt: actions_pb2.Prompt, look: Look) -> Text:

@@ -9,14 +9,18 @@ session waits for the change that it made.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import timedelta
 
 from rich.console import Group
 from rich.text import Text
 
 from tableturn.v1 import table_pb2
 from tableturn_client import errors
-from tableturn_client.drawing import log, table
+from tableturn_client.drawing import log, table, talk
+from tableturn_client.drawing.look import Look
+from tableturn_client.drawing.moment import Moment
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.drawing.words import clean
 from tableturn_client.play import pages, scene
@@ -27,6 +31,9 @@ from tableturn_client.play.scene import Scene
 from tableturn_client.play.seated import Seated
 from tableturn_client.play.terminal import Interrupted, Terminal
 
+_TICK = 1.0
+_CODE_PATIENCE = 1.0
+"""Seconds for which the lobby waits for its join code."""
 _LOG_LINES = 60
 """Lines of the log where all is written line by line."""
 
@@ -34,13 +41,23 @@ _LOG_LINES = 60
 class Session:
     """One person, or several at one device, at one table."""
 
-    def __init__(self, seated: Seated, terminal: Callable[[Session], Terminal]) -> None:
+    def __init__(
+        self,
+        seated: Seated,
+        terminal: Callable[[Session], Terminal],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self.seated = seated
+        self._sleep = sleep
         self.over = False
         self._dirty = asyncio.Event()
         self._shown: tuple[object, ...] = ()
         self._shown_board: tuple[object, ...] = ()
         self._shown_banner = ""
+        self._code: str | None = None
+        """The table's join code; empty where it isn't known, None before it was asked for."""
+        self._drawn_with = 0
+        """Line ends of the clocks above the input line, when the screen was drawn last."""
         self.terminal = terminal(self)
         self._hearing = Hearing(seated, self._changed)
         self._talk = Conversation(seated, self._hearing, self.terminal, self._open_page)
@@ -52,7 +69,8 @@ class Session:
         if self.terminal.live:
             await self._hearing.recall()
         following = [self._hearing.follow(handle) for handle in self.seated.handles]
-        tasks = [asyncio.create_task(job) for job in (*following, self._paint(), self._read())]
+        jobs = (*following, self._paint(), self._read(), self._tick())
+        tasks = [asyncio.create_task(job) for job in jobs]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -98,6 +116,28 @@ class Session:
         """A line can be dealt with now: all that was heard is shown."""
         return not self._dirty.is_set() and self._talk.wants(line)
 
+    async def _learn_code(self) -> None:
+        """Ask for the table's join code, for those who sit there to tell others."""
+        self._code = ""
+        with suppress(errors.TableturnError, TimeoutError):
+            async with asyncio.timeout(_CODE_PATIENCE):
+                self._code = await self.seated.trusted.join_code()
+
+    async def _tick(self) -> None:
+        """Let the clocks beside the input line go on, once a second.
+
+        The screen above is drawn anew only when something has happened: doing that each second
+        would flicker, and scroll away what a person is reading.
+        """
+        while True:
+            await self._sleep(_TICK)
+            if not self.terminal.live or not (ticking := self._ticking().plain):
+                continue
+            if ticking.count("\n") != self._drawn_with:
+                self._dirty.set()  # there is more room above, or less
+            else:
+                self.terminal.tick()
+
     # ------------------------------------------------------------ what is seen
 
     @property
@@ -116,7 +156,8 @@ class Session:
         view, talk, seated = self.view, self._talk, self.seated
         if view is None:
             return None
-        hints = pages.hints(view, seated.own, seated.host is not None, seated.server)
+        host = seated.host is not None
+        hints = pages.hints(view, seated.own, host, seated.server, self._code or "")
         if talk.covered:
             hints = (f"Enter: show the cards of {Seats.of(view).plain(talk.active)}",)
         return Scene(
@@ -129,7 +170,20 @@ class Session:
             draft=None if talk.covered else talk.draft,
             asking=talk.asking,
             hints=hints,
+            moment=self._moment(view),
         )
+
+    def _moment(self, view: table_pb2.TableView) -> Moment:
+        """The service's time, who is there, and how late somebody sees it who looks on."""
+        seated = self.seated
+        late = not seated.seats and seated.host is None and view.HasField("spectator_delay")
+        behind = view.spectator_delay.ToTimedelta() if late else timedelta()
+        return Moment(seated.main.time.time(), self._hearing.who, behind)
+
+    def _ticking(self) -> Text:
+        """What stands above the input line, and changes as time goes on."""
+        now = None if self._talk.pages else self.scene
+        return scene.ticking(now, Look.of(self.terminal.console)) if now is not None else Text()
 
     # ------------------------------------------------------------ showing
 
@@ -140,6 +194,9 @@ class Session:
             self._dirty.clear()
             now = self.scene
             if now is not None:
+                if self._code is None and now.view.status == table_pb2.TABLE_STATUS_OPEN:
+                    await self._learn_code()
+                    now = self.scene or now
                 await (self._paint_screen(now) if self.terminal.live else self._paint_lines(now))
                 if now.view.status == table_pb2.TABLE_STATUS_FINISHED:
                     await self._end(now)
@@ -149,6 +206,7 @@ class Session:
     async def _paint_screen(self, now: Scene) -> None:
         """Draw the whole screen anew, unless a page is being read."""
         if not self._talk.pages:
+            self._drawn_with = self._ticking().plain.count("\n")
             self.terminal.ask((now.active, self._hearing.asked_at(now.active)))
             await self.terminal.show(scene.whole(now, self.terminal.look), clear=True)
 
@@ -203,9 +261,13 @@ class Session:
         now = self.scene
         if now is None:
             return
-        page = (
-            await self._log_page() if word == "log" else pages.page(word, now, self.terminal.look)
-        )
+        match word:
+            case "log":
+                page = await self._log_page()
+            case "chat":
+                page = await self._chat_page(Seats.of(now.view))
+            case _:
+                page = pages.page(word, now, self.terminal.look)
         if not self.terminal.live:
             await self.terminal.show(page)
             return
@@ -235,10 +297,22 @@ class Session:
         kept = list(drawn.split("\n"))[-lines:]
         return Text("\n").join(kept)
 
+    async def _chat_page(self, seats: Seats) -> Text:
+        """What was said."""
+        try:
+            chat = await self.seated.main.chat()
+        except errors.TableturnError as error:
+            raise Unclear(clean(str(error), 200)) from None
+        lines = [talk.line(line, seats) for line in chat.lines]
+        return Text("\n").join(lines or [Text("Nothing was said. Type say and your words.")])
+
     # ------------------------------------------------------------ the input line
 
     def message(self) -> Text:
-        """What stands before the input."""
+        """What stands before the input: the clocks that run, and whose turn it is."""
+        return scene.joined(self._ticking(), self._before_input())
+
+    def _before_input(self) -> Text:
         if self._talk.pages:
             return Text("> ")
         view = self.view

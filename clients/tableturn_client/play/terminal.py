@@ -70,6 +70,9 @@ class Terminal(ABC):
     def wake(self) -> None:  # noqa: B027 - only plain lines wait for it
         """What is wanted may have changed."""
 
+    def tick(self) -> None:  # noqa: B027 - plain lines stay as they were written
+        """Time goes on: draw the line before the input anew."""
+
 
 class LineTerminal(Terminal):
     """Plain lines in and out."""
@@ -159,9 +162,10 @@ class ScreenTerminal(Terminal):
 
     @property
     def look(self) -> Look:
-        """The room above the input line and the line at the bottom."""
+        """The room above the input line with the clocks over it, and the line at the bottom."""
         look = Look.of(self.console)
-        return Look(look.width, max(8, look.height - 2), look.signs)
+        taken = 2 + self._message().plain.count("\n")
+        return Look(look.width, max(8, look.height - taken), look.signs)
 
     def _bottom(self) -> ANSI:
         """The line at the bottom; drawn again when the size has changed, which is noticed here."""
@@ -185,6 +189,14 @@ class ScreenTerminal(Terminal):
             return None
         except KeyboardInterrupt:
             raise Interrupted from None
+
+    def tick(self) -> None:
+        """Draw the input line and what stands over it anew; what is typed stays as it is.
+
+        Only cells that have changed are written, and the cursor goes back to where it was.
+        """
+        if self._session.app.is_running:
+            self._session.app.invalidate()
 
     async def show(self, drawn: RenderableType, *, clear: bool = False) -> None:
         """Write a text above the input line."""

@@ -24,6 +24,7 @@ COMMANDS = {
     "map": "map",
     "l": "log",
     "log": "log",
+    "chat": "chat",
     "takeback": "takeback",
     "pause": "pause",
     "resume": "resume",
@@ -34,10 +35,13 @@ COMMANDS = {
     "quit": "quit",
     "exit": "quit",
 }
-PAGES = ("help", "boards", "map", "log")
+PAGES = ("help", "boards", "map", "log", "chat")
 """Commands that show something else than the table."""
 ANSWERS = frozenset({"confirm", "undo"})
 """Commands that answer what a seat is asked; the others can be given at any time."""
+
+TOGETHER = frozenset({"say", "back", "let bot play", "vote", "unvote", "host", "time"})
+"""Words with which lines about people begin; see `together`."""
 
 _FREE = {"pass_round", "score_points", "name_next", "finish_game"}
 _AT_SEA = {
@@ -58,6 +62,11 @@ _HELP = (
     ("pause, resume", "stop the game, let it go on"),
     ("leave", "leave your seat to somebody else; concede: give up for good"),
     ("start", "start the game, for who made the table"),
+    ("say hello", "say something to all at the table; `chat` shows what was said"),
+    ("let bot play", "a bot plays on for you; `back`: you play again"),
+    ("vote 2", "want seat 2 to leave the game for good; `unvote 2`: no more"),
+    ("time 30s 2", "give seat 2 more time; without a number, all"),
+    ("host 2", "hand the host's duties to seat 2"),
     ("q", "quit; your seat stays yours"),
 )
 
@@ -67,7 +76,10 @@ def command(line: str) -> str:
     word = line.strip().lower()
     if word == "undo all":
         return "undo all"
-    return COMMANDS.get(word, "")
+    if word.startswith("let bot"):
+        return "let bot play"
+    first = word.split(maxsplit=1)[0] if word else ""
+    return first if first in TOGETHER else COMMANDS.get(word, "")
 
 
 def help_page(view: table_pb2.TableView, look: Look) -> Text:

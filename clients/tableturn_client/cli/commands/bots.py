@@ -54,7 +54,7 @@ async def bot_command(
     `tableturn leave TABLE --seat N` sends it away.
     """
     async with session.client() as client:
-        done = await hosting_table(session, client, table_id).seat_bot(
+        done = await (await hosting_table(session, client, table_id)).seat_bot(
             bot,
             seat=seat or 0,
             name=name,

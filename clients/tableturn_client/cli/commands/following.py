@@ -10,14 +10,17 @@ from tableturn_client.cli.command import command, seat_option, table_argument
 from tableturn_client.cli.holding import looking_table
 from tableturn_client.cli.plain import plain, word
 from tableturn_client.cli.session import Session
+from tableturn_client.drawing import people, talk
 from tableturn_client.drawing.words import clean, listed
 from tableturn_client.events import (
     Change,
     Disconnected,
     Event,
     Fresh,
+    Presence,
     Reconnected,
     ResumePoint,
+    Said,
     Snapshot,
     SnapshotReason,
     Stale,
@@ -35,7 +38,8 @@ _WHY = {
 
 @command(
     "watch",
-    examples="tableturn watch harbour\ntableturn watch harbour --json --until-over",
+    examples="tableturn watch harbour\ntableturn watch harbour --json --until-over\n"
+    "tableturn watch harbour --company",
     token=True,
 )
 @table_argument
@@ -43,6 +47,7 @@ _WHY = {
 @click.option("--spectator", is_flag=True, help="As a spectator sees it.")
 @click.option("--until-over", is_flag=True, help="End when the game is over.")
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="End after N events.")
+@click.option("--company", is_flag=True, help="Also who comes and goes, and what is said.")
 @click.option("--draw/--no-draw", default=False, help="Draw the table after each change [no].")
 async def watch_command(
     session: Session,
@@ -51,13 +56,14 @@ async def watch_command(
     spectator: bool,
     until_over: bool,
     count: int | None,
+    company: bool,
     draw: bool,
 ) -> None:
     """Follow the table until Ctrl-C. A break of the connection is told, and gone on after."""
     async with session.client() as client:
         table = await looking_table(session, client, table_id, seat, spectator)
         told = 0
-        async with table.watch() as watch:
+        async with table.watch(company=company) as watch:
             async for event in watch:
                 session.tell(_document(event), *_lines(event))
                 view = event.view if isinstance(event, Change | Snapshot) else None
@@ -159,6 +165,10 @@ def _document(event: Event) -> dict[str, object]:
             return {"event": "disconnected", "sentence": error.sentence}
         case Reconnected():
             return {"event": "reconnected"}
+        case Presence(who=who):
+            return {"event": "presence", "presence": plain(who)}
+        case Said(line=line):
+            return {"event": "said", "line": plain(line)}
 
 
 def _lines(event: Event) -> list[str]:
@@ -176,6 +186,10 @@ def _lines(event: Event) -> list[str]:
             return [f"    -  {clean(error.sentence, 200)}; trying to go on"]
         case Reconnected():
             return ["    -  connected again"]
+        case Presence(who=who):
+            return [f"    -  {people.who_is_there(who)}"]
+        case Said(line=line):
+            return [f"    -  {talk.line(line).plain}"]
 
 
 def _summary(view: TableView) -> str:

@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from tableturn_client.cli.codes import Meant, meant
 from tableturn_client.cli.command import (
     command,
     request_id_option,
@@ -21,7 +22,9 @@ from tableturn_client.client import Client
 from tableturn_client.credentials import Credential, key
 from tableturn_client.drawing.words import clean
 from tableturn_client.errors import BadValue, Refused, Unavailable
-from tableturn_client.handles import Done, Seat, Table
+from tableturn_client.handle import Done
+from tableturn_client.handles import Seat, Table
+from tableturn_client.messages import SeatView
 from tableturn_client.tokens import new_request_id, new_token
 
 LONGEST_NAME = 40
@@ -36,8 +39,8 @@ expect_option = click.option(
 
 @command(
     "join",
-    examples="tableturn join harbour Ann\ntableturn join harbour Ann Bob\n"
-    "tableturn join harbour --seat 3 Cleo",
+    examples="tableturn join harbour Ann\ntableturn join K7QM-4XRD Bob\n"
+    "tableturn join harbour Ann Bob\ntableturn join harbour --seat 3 Cleo",
     token=True,
 )
 @table_argument
@@ -55,44 +58,53 @@ async def join_command(
 ) -> None:
     """Take a seat as NAME, or a seat for each of several names at this terminal.
 
-    The tokens of the seats are kept on this machine, and later commands find them.
+    TABLE is its id, or a code that somebody has told you: the table's, or one that moves a seat
+    to this device. The tokens of the seats are kept on this machine, and later commands find
+    them.
     """
     people = [*names, *more] or [default_name()]
     if len(people) > 1 and (seat or request_id or session.token):
         raise click.UsageError("--seat, --request-id and --token are for one name")
     seats = []
     async with session.client() as client:
-        for name in people:
-            taken = await take_seat(session, client, table_id, name, seat or 0, request_id)
+        table = await meant(session, client, table_id)
+        for name in people if not table.seat else [""]:
+            taken = await take_seat(session, client, table, name, seat or 0, request_id)
             seats.append(taken)
-            view = taken.last_view
-            assert view is not None
             if not session.json:
-                color = next((s.color for s in view.seats if s.seat == taken.number), "")
-                session.write(
-                    f"{clean(name)} has seat {taken.number}"
-                    + (f" ({clean(color)})" if color else "")
-                    + f" at the table {table_id}."
-                )
+                session.write(_has(taken))
     if session.json:
         told = [{"seat": one.number, "table": plain(one.last_view)} for one in seats]
-        session.tell({"table_id": table_id, "seats": told})
+        session.tell({"table_id": table.table_id, "seats": told})
     else:
-        session.write(f"Play with: {session.typed(f'play {table_id}')}")
+        session.write(f"Play with: {session.typed(f'play {table.table_id}')}")
+
+
+def _has(taken: Seat) -> str:
+    """Who has which seat now, in a sentence."""
+    own = _own_view(taken)
+    color = f" ({clean(own.color)})" if own.color else ""
+    return f"{clean(own.name)} has seat {taken.number}{color} at the table {taken.table_id}."
+
+
+def _own_view(taken: Seat) -> SeatView:
+    """What the answer says of the seat."""
+    assert taken.last_view is not None
+    return next(one for one in taken.last_view.seats if one.seat == taken.number)
 
 
 async def take_seat(
-    session: Session, client: Client, table_id: str, name: str, seat: int, request_id: str = ""
+    session: Session, client: Client, table: Meant, name: str, seat: int, request_id: str = ""
 ) -> Seat:
     """Take a seat, and keep its token; after a lost answer, what was begun is gone on with."""
     credentials, server = session.credentials, session.server
-    kept = credentials.pending(server, "seat", table=table_id, name=name)
+    kept = credentials.pending(server, "seat", table=table.table_id, name=name)
     if kept is not None and (request_id not in ("", kept.pending) or seat not in (0, kept.seat)):
         kept = None
     if kept is None:
         kept = Credential(
             server=key(server),
-            table=table_id,
+            table=table.table_id,
             scope="seat",
             token=session.token or new_token(),
             seat=seat,
@@ -101,8 +113,8 @@ async def take_seat(
         )
         credentials.put(kept)
     try:
-        taken = await client.table(table_id).take_seat(
-            name, seat=kept.seat, token=kept.token, request_id=kept.pending
+        taken = await client.table(table.table_id).take_seat(
+            name, seat=kept.seat, token=kept.token, code=table.code, request_id=kept.pending
         )
     except BadValue:
         credentials.drop(kept)
@@ -111,7 +123,7 @@ async def take_seat(
         if not isinstance(error, Unavailable):
             credentials.drop(kept)
         raise
-    credentials.settle(kept, table=table_id, seat=taken.number)
+    credentials.settle(kept, table=table.table_id, seat=taken.number, name=_own_view(taken).name)
     return taken
 
 
@@ -125,7 +137,7 @@ async def leave_command(
 ) -> None:
     """Leave a seat; the game waits until somebody takes it. The host may free any seat."""
     async with session.client() as client:
-        table = seat_or_host(session, client, table_id, seat)
+        table = await seat_or_host(session, client, table_id, seat)
         done = await table.leave_seat(seat or 0, expected=expect, request_id=request_id)
     _forget(session, table_id, table)
     _tell(session, done, f"Seat {_number(table, seat)} is free.")
@@ -149,7 +161,7 @@ async def concede_command(
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("this is for good: without a terminal it needs --yes")
     async with session.client() as client:
-        table = seat_or_host(session, client, table_id, seat)
+        table = await seat_or_host(session, client, table_id, seat)
         if not yes:
             await _ask_to_concede(table, seat)
             # What is typed again with the same id must be the same command.
@@ -172,7 +184,7 @@ async def confirms_command(
 ) -> None:
     """Say WHO confirms the turns of a seat: its own device, a panel, or either."""
     async with session.client() as client:
-        table = seat_or_host(session, client, table_id, seat)
+        table = await seat_or_host(session, client, table_id, seat)
         done = await table.set_confirmation(CONFIRMATIONS[who], seat or 0, request_id=request_id)
     told = {"device": "its device", "panel": "a panel", "either": "its device or a panel"}[who]
     _tell(session, done, f"Seat {_number(table, seat)}: {told} confirms its turns.")

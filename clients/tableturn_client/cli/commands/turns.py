@@ -19,7 +19,8 @@ from tableturn_client.cli.holding import acting_seat
 from tableturn_client.cli.session import Session
 from tableturn_client.drawing.words import clean
 from tableturn_client.errors import Refused
-from tableturn_client.handles import Done, Seat, Table
+from tableturn_client.handle import Done
+from tableturn_client.handles import Seat, Table
 
 
 def action_texts(words: Sequence[str]) -> list[str]:
