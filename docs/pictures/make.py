@@ -79,14 +79,14 @@ def position(golden: str) -> TableView:
 def panel() -> str:
     """A virtual panel in the middle of an evening."""
     lamps = [
-        Lamp(level, color, sign, 0)
-        for level, color, sign in (
-            (255, Color.RED, Pattern.STAGED.name),
-            (64, Color.BLUE, Pattern.NEXT.name),
-            (0, Color.GREEN, Pattern.OFF.name),
-            (255, Color.YELLOW, Pattern.PENDING.name),
-            (64, Color.WHITE, Pattern.READY.name),
-            (160, Color.PURPLE, Pattern.PAUSED.name),
+        Lamp(level, color, sign, 0, marked)
+        for level, color, sign, marked in (
+            (255, Color.RED, Pattern.LOW.name, False),
+            (64, Color.BLUE, Pattern.NEXT.name, True),
+            (0, Color.GREEN, Pattern.OFF.name, False),
+            (255, Color.YELLOW, Pattern.PENDING.name, False),
+            (0, Color.WHITE, Pattern.OFF.name, False),
+            (255, Color.PURPLE, Pattern.FREE.name, False),
         )
     ]
     status = ["at the table harbour: Friday evening, 6 seats, running", "turn 9: seat 1 (Ann, red)"]

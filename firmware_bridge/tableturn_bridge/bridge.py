@@ -9,6 +9,9 @@ What a player sees of a gesture: the lamp flickers while the answer is awaited; 
 picture, or three flashes where it was refused, or two where what it was meant for had passed.
 Each gets its final answer once, also where the bridge leaves its table meanwhile. Only a bridge
 that is interrupted owes some: the panel keeps those for the next one.
+
+Some pictures change by the clock alone: when a player's time gets low, or when the winner's lamp
+has said so for long enough. The next one is sent at its moment, by the service's time.
 """
 
 from __future__ import annotations
@@ -16,13 +19,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
+from datetime import datetime
 from typing import Protocol
 
-from tableturn_bridge.lamps import BRIGHTEST, alike, picture, seats_of, tag_of
+from tableturn_bridge.lamps import BRIGHTEST, alike, next_change, picture, seats_of, tag_of
 from tableturn_bridge.lease import Held, Lease, Sleep
 from tableturn_bridge.patterns import Pattern
 from tableturn_bridge.protocol import NO_BUTTON, Event, Result, State
 from tableturn_bridge.status import News, Tell, at_table, gesture_refused, gesture_told, turn_of
+from tableturn_bridge.telling import Later, Timer, by_the_loop
 from tableturn_client import (
     Change,
     Disconnected,
@@ -51,6 +56,10 @@ By then the lamp has shown for a while that something is wrong. A gesture that w
 the same shows in the next picture; one that was not must not count any more when the service
 comes back to a table where nobody expects it.
 """
+
+LOOK_AGAIN = 10.0
+"""Seconds after which it is looked again how long a picture still holds: the service's time is
+known the better the more it has told, and timers stand still while the machine sleeps."""
 
 GONE_ON = "the game goes on at another table"
 
@@ -105,6 +114,8 @@ class Bridge:
         brightness: int = BRIGHTEST,
         patience: float = PATIENCE,
         sleep: Sleep = asyncio.sleep,
+        later: Later = by_the_loop,
+        time: Callable[[], datetime | None] = lambda: None,
     ) -> None:
         self.panel = panel
         self.lease = Lease(panel, report, self._held, sleep=sleep)
@@ -116,6 +127,9 @@ class Bridge:
         self._brightness = brightness
         self._patience = patience
         self._sleep = sleep
+        self._later = later
+        self._time = time
+        self._repaint: Timer | None = None
         self._tag = tag_of(panel.table_id)
         self._away = False
         self._said_lost = False
@@ -177,6 +191,7 @@ class Bridge:
 
     async def _let_go(self) -> None:
         """Let go of the panel, when nothing is on its way any more that would hold it again."""
+        self._by_the_clock(None)
         presses = list(self._presses)
         for press in presses:
             press.cancel()
@@ -259,11 +274,25 @@ class Bridge:
         The last one stays until the table is known and whose the panel is: a second bridge must
         not arm a single button.
         """
+        now = self._service_time()
         if self._away or (self.view is not None and self.lease.state is not Held.UNKNOWN):
-            self._board.show(self.picture())
+            self._board.show(self.picture(now))
+        change = next_change(self.view, now) if self.view is not None and now else None
+        self._by_the_clock(None if change is None else min((change - now) / 1000, LOOK_AGAIN))
 
-    def picture(self) -> State:
-        """The picture of what is known now."""
+    def _service_time(self) -> int:
+        """What time it is at the service, in milliseconds; 0 as long as it hasn't said so."""
+        now = self._time()
+        return 0 if now is None else int(now.timestamp() * 1000)
+
+    def _by_the_clock(self, seconds: float | None) -> None:
+        """Show what is known then after so many seconds; None: not by the clock alone."""
+        if self._repaint is not None:
+            self._repaint.cancel()
+        self._repaint = None if seconds is None else self._later(seconds, self.show)
+
+    def picture(self, now: int) -> State:
+        """The picture of what is known, at a moment of the service's time."""
         view = self.view
         seats = None if view is None else seats_of(view, self.panel.uid)
         revision = 0 if view is None else view.revision
@@ -272,7 +301,7 @@ class Bridge:
         elif seats is None or self.lease.state in (Held.OTHERS, Held.OFF):
             pattern = Pattern.ELSEWHERE
         else:
-            return picture(view, seats, self._buttons, self._brightness)
+            return picture(view, seats, self._buttons, self._brightness, now=now)
         return alike(pattern, self._buttons, self._tag, revision, self._brightness)
 
     # ------------------------------------------------------------ the gestures

@@ -29,6 +29,8 @@ from tableturn_client.cli.command import (
 from tableturn_client.cli.exits import Exit
 from tableturn_client.cli.plain import plain
 from tableturn_client.cli.session import Session
+from tableturn_client.cli.wishes import Timing
+from tableturn_client.cli.wishes import timing as timing_options
 from tableturn_client.client import Client
 from tableturn_client.credentials import key
 from tableturn_client.drawing.words import clean
@@ -45,7 +47,7 @@ EXAMPLES = """
     tableturn panel --virtual
     tableturn panel --port /dev/ttyUSB0
     tableturn panel --table harbour --seats 2,1
-    tableturn panel --game free-table --option passing=on
+    tableturn panel --game free-table --option passing=on --clock "15m + 10s"
     tableturn panel status harbour
     tableturn panel doctor
 """
@@ -118,6 +120,7 @@ def parts(name: str = "panel") -> Iterator[None]:
     metavar="N",
     help="How bright the lamps are, 1 to 255 [255].",
 )
+@timing_options
 async def run_command(
     session: Session,
     port: str | None,
@@ -131,6 +134,7 @@ async def run_command(
     game: str,
     options: tuple[str, ...],
     brightness: int,
+    timing: Timing,
 ) -> None:
     """Work a panel of lamps and buttons until Ctrl-C."""
     if virtual and port is not None:
@@ -141,6 +145,8 @@ async def run_command(
         raise click.UsageError("--buttons, --uid and --control are for a --virtual panel")
     if table_id and (fresh or game or options):
         raise click.UsageError("--new, --game and --option are for a new table, without --table")
+    if table_id and (timing.clock or timing.absence):
+        raise click.UsageError("--clock and --absence are for a new table, without --table")
     with parts():
         import tableturn_bridge.connection  # noqa: F401 - fails here where parts are missing
         from tableturn_bridge.sitting import Wish
@@ -152,6 +158,8 @@ async def run_command(
         options=read_options(options),
         token=session.token,
         fresh=fresh,
+        clock=timing.clock,
+        absence=timing.absence,
     )
     with ending_in_order():
         if virtual:

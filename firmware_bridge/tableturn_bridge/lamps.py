@@ -1,9 +1,13 @@
 """What the lamps of a panel show: the table's view, turned into one picture.
 
-Pure. People look at a panel for these things, in this order: whose turn it is; whether their own
-press would count now (the armed buttons); who has confirmed where all do so at the same time;
-who is next; whether the game is paused, or between rounds; who has won. Two pictures are unlike
-all others: the service can't be reached, and this panel can't be used here.
+Pure. People look at a panel for these things, in this order: whose turn it is, and whether its
+time runs out; whether their own press would count now (the armed buttons); who has confirmed where
+all do so at the same time; who is next, and who begins the round; whether the game is paused, or
+between rounds; who has won. Two pictures are unlike all others: the service can't be reached, and
+this panel can't be used here.
+
+A picture is that of a moment, in milliseconds of the service's time: `next_change` is when the next
+one is due though nothing happens at the table.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from tableturn_bridge.patterns import Pattern, lamp
-from tableturn_bridge.protocol import MOST_BUTTONS, Color, Flags, State
+from tableturn_bridge.protocol import MOST_BUTTONS, Color, Flags, State, with_mark
 from tableturn_client import Confirmation
 from tableturn_client.messages import (
     FreeTablePhase,
@@ -26,6 +30,8 @@ from tableturn_client.messages import (
 )
 
 BRIGHTEST = 255
+QUIET_AFTER = 60_000
+"""Milliseconds for which the winner's lamp says so, after the last change of the table."""
 
 
 @dataclass(frozen=True)
@@ -49,28 +55,48 @@ def seats_of(view: TableView, uid: int) -> tuple[int, ...] | None:
 
 
 def picture(
-    view: TableView, seats: Sequence[int], buttons: int, brightness: int = BRIGHTEST
+    view: TableView,
+    seats: Sequence[int],
+    buttons: int,
+    brightness: int = BRIGHTEST,
+    *,
+    now: int = 0,
 ) -> State:
-    """The picture of a table on a panel whose buttons serve these seats."""
+    """The picture of a table on a panel whose buttons serve these seats, at a moment.
+
+    At 0, where the service's time isn't known, no time is low, and who has won has just won.
+    """
     served = [seats[at] if at < len(seats) else 0 for at in range(buttons)]
-    scene = _Scene(view)
+    scene = _Scene(view, now)
     return _state(
         tag_of(view.table_id),
         view.revision,
         [scene.lamp(number, at < len(seats)) for at, number in enumerate(served)],
-        _flags(view),
+        with_mark(_flags(view, scene.low), _button_of(served, starter(view))),
         brightness,
     )
+
+
+def next_change(view: TableView, now: int) -> int | None:
+    """When the picture changes though nothing happens at the table; None for never."""
+    moments = [
+        seat.clock.low_time.ToMilliseconds()
+        for seat in view.seats
+        if seat.clock.HasField("low_time")
+    ]
+    if view.status == TableStatus.TABLE_STATUS_FINISHED:
+        moments.append(_quiet_at(view))
+    return min((moment for moment in moments if moment > now), default=None)
 
 
 def alike(
     pattern: Pattern, buttons: int, tag: int = 0, revision: int = 0, brightness: int = BRIGHTEST
 ) -> State:
     """The same pattern on every lamp, with nothing armed: service lost, or panel elsewhere."""
-    return _state(tag, revision, [Lamp(pattern)] * buttons, Flags(0), brightness)
+    return _state(tag, revision, [Lamp(pattern)] * buttons, 0, brightness)
 
 
-def _state(tag: int, revision: int, shown: Sequence[Lamp], flags: Flags, brightness: int) -> State:
+def _state(tag: int, revision: int, shown: Sequence[Lamp], flags: int, brightness: int) -> State:
     lamps = [lamp(one.pattern, one.color) for one in shown]
     return State(
         tag=tag,
@@ -79,15 +105,22 @@ def _state(tag: int, revision: int, shown: Sequence[Lamp], flags: Flags, brightn
         armed=sum(1 << at for at, one in enumerate(shown) if one.armed),
         staged=sum(1 << at for at, one in enumerate(shown) if one.staged),
         lamps=tuple(lamps + [lamp(Pattern.OFF)] * (MOST_BUTTONS - len(lamps))),
-        flags=int(flags),
+        flags=flags,
         brightness=brightness,
     )
 
 
-def _flags(view: TableView) -> Flags:
+def _button_of(served: Sequence[int], seat: int) -> int:
+    """The button, from 1, that serves a seat; 0 for none."""
+    return served.index(seat) + 1 if seat and seat in served else 0
+
+
+def _flags(view: TableView, low: Collection[int]) -> Flags:
     flags = Flags(0)
     if view.paused:
         flags |= Flags.PAUSED
+    if low:
+        flags |= Flags.TIME_LOW
     if view.status == TableStatus.TABLE_STATUS_FINISHED:
         flags |= Flags.OVER
     if view.status == TableStatus.TABLE_STATUS_OPEN:
@@ -98,8 +131,10 @@ def _flags(view: TableView) -> Flags:
 class _Scene:
     """What is looked up in a view again and again."""
 
-    def __init__(self, view: TableView) -> None:
+    def __init__(self, view: TableView, now: int) -> None:
         self.view = view
+        self.now = now
+        self.low = low_seats(view, now)
         self.seats = {seat.seat: seat for seat in view.seats}
         self.prompts = {prompt.seat: prompt for prompt in view.prompts}
         self.staged = {turn.seat for turn in view.staged if turn.actions}
@@ -139,12 +174,14 @@ class _Scene:
             return Lamp(Pattern.PAUSED, color, staged=staged)
         if seat.occupant == Occupant.OCCUPANT_NOBODY and not seat.dropped:
             return Lamp(Pattern.FREE, color, armed=True)  # somebody may go on for who left
+        if seat.stand_in and confirmed_here(seat):
+            return Lamp(Pattern.FREE, color, armed=True)  # or for oneself, instead of the bot
         if prompt is None:
             if seat.seat in ready_seats(self.view):
                 return Lamp(Pattern.READY, color)
             return Lamp(Pattern.NEXT if seat.seat == self.next else Pattern.OFF, color)
         return Lamp(
-            _asked(prompt, staged),
+            Pattern.LOW if seat.seat in self.low else _asked(prompt, staged),
             color,
             armed=prompt.can_confirm
             and confirmed_here(seat)
@@ -153,10 +190,10 @@ class _Scene:
         )
 
     def _over(self, seat: SeatView) -> Lamp:
-        """After the end: the winner, and all who sit here can have a rematch by holding."""
+        """After the end: the winner, then quiet; all who sit here can have a rematch by holding."""
         won = seat.seat in winners(self.view)
         return Lamp(
-            Pattern.WINNER if won else Pattern.OFF,
+            Pattern.WINNER if won and self.now < _quiet_at(self.view) else Pattern.OFF,
             color_of(seat),
             armed=seat.occupant == Occupant.OCCUPANT_PERSON,
         )
@@ -193,6 +230,30 @@ def confirmed_here(seat: SeatView) -> bool:
 
 def _is_bot(seat: SeatView) -> bool:
     return seat.occupant == Occupant.OCCUPANT_BOT
+
+
+def low_seats(view: TableView, now: int) -> Collection[int]:
+    """The seats that are asked and have little time left, or none."""
+    if view.status != TableStatus.TABLE_STATUS_RUNNING or view.paused:
+        return ()
+    asked = {prompt.seat for prompt in view.prompts}
+    return [seat.seat for seat in view.seats if seat.seat in asked and _is_low(seat, now)]
+
+
+def _is_low(seat: SeatView, now: int) -> bool:
+    clock = seat.clock
+    return clock.ran_out or (clock.HasField("low_time") and clock.low_time.ToMilliseconds() <= now)
+
+
+def _quiet_at(view: TableView) -> int:
+    return view.update_time.ToMilliseconds() + QUIET_AFTER
+
+
+def starter(view: TableView) -> int:
+    """The seat that began the round, marked while the game goes on; 0 for none."""
+    if view.status != TableStatus.TABLE_STATUS_RUNNING or view.paused:
+        return 0
+    return view.game_view.first_seat
 
 
 def ready_seats(view: TableView) -> Collection[int]:

@@ -1,4 +1,4 @@
-"""What a lamp does to say something: sixteen patterns, told apart without their colours.
+"""What a lamp does to say something: sixteen patterns and a mark, told apart without colours.
 
 A pattern runs through 16 steps of 64 milliseconds, a little over a second, and begins again; bit
 0 is the first step. DIM patterns light the lamp at a quarter of its brightness, breathing ones
@@ -32,7 +32,7 @@ class Pattern(IntEnum):
     READY = 4
     """This seat has confirmed, where all do so at the same time."""
     FREE = 5
-    """Press to take a seat."""
+    """Press to take a seat, or to play on yourself where a bot does so for you."""
     SEATED = 6
     """This seat is taken; the game has not begun."""
     PAUSED = 7
@@ -40,9 +40,9 @@ class Pattern(IntEnum):
     BETWEEN = 8
     """Between two rounds."""
     LOW = 9
-    """It is this seat's turn, and its time runs out."""
+    """It is this seat's turn, and its time runs out, or has run out."""
     WINNER = 10
-    """This seat has won."""
+    """This seat has won, just now."""
     SERVICE_LOST = 11
     """The bridge is there, but can't reach the service."""
     ELSEWHERE = 12
@@ -87,6 +87,10 @@ SHAPES: dict[Pattern, Shape] = {
     Pattern.VERSION: Shape(0x0555),
     Pattern.PENDING: Shape(0x5555),
 }
+
+MARK = 0x0500
+"""The start player's mark, on top of what the lamp says: it is the opposite in these two steps, so
+that a light has two short gaps, and a dark lamp two short dim lights."""
 
 REFUSED = 0x0333
 """Three flashes: the gesture was refused. Runs once."""

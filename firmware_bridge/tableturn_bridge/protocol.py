@@ -107,13 +107,27 @@ class Caps(IntFlag):
 
 
 class Flags(IntFlag):
-    """What holds for the whole table."""
+    """What holds for the whole table: the lower half of `State.flags`; see `marked`."""
 
     PAUSED = 1
     OVER = 2
     TIME_LOW = 4
+    """The time of a seat that is asked runs out, or has run out."""
     SEATING = 8
     """Seats are being taken by pressing."""
+
+
+def with_mark(flags: int, button: int) -> int:
+    """The flags with the button, from 1, whose lamp is marked; 0 for none."""
+    return flags | button << 4
+
+
+def marked(flags: int) -> int:
+    """The button whose lamp has the start player's mark: the upper half of `State.flags`.
+
+    A panel that doesn't know the mark shows the same picture without it.
+    """
+    return flags >> 4
 
 
 class Color(IntEnum):
@@ -186,7 +200,8 @@ class State(Message):
 
     `tag` names the table, so that revision 57 of one is never taken for that of its rematch.
     `armed` are the buttons whose gestures count now, `staged` those whose seats have a turn
-    staged: bit 0 is button 1. `lamps` has a pattern and a colour for each button.
+    staged: bit 0 is button 1. `lamps` has a pattern and a colour for each button. `flags` has the
+    `Flags` of the table, and above them the number of the button that is `marked`.
     """
 
     CODE = 0x02

@@ -14,10 +14,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+
 from tableturn_bridge import reasons
 from tableturn_bridge.lamps import seats_of
 from tableturn_bridge.reasons import Elsewhere
-from tableturn_client import Client, Table, new_request_id, new_token
+from tableturn_client import Absence, Client, Clock, Table, new_request_id, new_token
 from tableturn_client.address import Address
 from tableturn_client.credentials import Credential, Credentials, key
 from tableturn_client.errors import (
@@ -32,6 +35,7 @@ from tableturn_client.errors import (
     UnknownTable,
 )
 from tableturn_client.messages import TableStatus, TableView
+from tableturn_client.next_table import carry_over
 
 DEFAULT_GAME = "free-table"
 
@@ -52,7 +56,8 @@ class Wish:
     `table_id`: this table, and no other; empty: the last one if it still goes on, else a new
     one. `seats` are those of the buttons, 0 for one that is given by pressing; None: the usual
     ones. `game` and `options` are for a new table; a last one that was made otherwise is left.
-    `token` is the host's, if it isn't kept on this machine. `fresh`: a new table in any case.
+    So are `clock` and `absence`. `token` is the host's, if it isn't kept on this machine.
+    `fresh`: a new table in any case.
     """
 
     table_id: str = ""
@@ -61,6 +66,8 @@ class Wish:
     options: Mapping[str, str] = field(default_factory=dict)
     token: str = ""
     fresh: bool = False
+    clock: Clock | None = None
+    absence: Absence | None = None
 
 
 @dataclass(frozen=True)
@@ -114,12 +121,16 @@ class Sitting:
         self._fresh = False
         return place
 
-    def goes_on(self, uid: int, old: Place, table_id: str) -> Place:
+    async def goes_on(self, uid: int, old: Place, table_id: str) -> Place:
         """The people play on at the next table, where all tokens are the same."""
-        self._credentials.carry_over(self._server, old.table_id, table_id)
+        await self._carry_over(old.table_id, table_id)
         place = Place(table_id, old.token)
         self._keep(uid, place)
         return place
+
+    async def _carry_over(self, table_id: str, to: str) -> None:
+        """What is held here for a table is held for the next one too."""
+        await carry_over(self._client, self._credentials, self._server, table_id, to)
 
     def _to_go_back_to(self, uid: int) -> Sequence[str]:
         """One of our own that was all but sat down at, and the last one."""
@@ -139,7 +150,7 @@ class Sitting:
             view = await self._look(table_id, uid)
             if not view.next_table_id or view.next_table_id == table_id:
                 return view
-            self._credentials.carry_over(self._server, table_id, view.next_table_id)
+            await self._carry_over(table_id, view.next_table_id)
             table_id = view.next_table_id
         raise BadValue(f"the table {table_id} was played again too often to be followed")
 
@@ -177,8 +188,15 @@ class Sitting:
     def _as_wished(self, view: TableView) -> bool:
         """The table was made as it is asked for now."""
         wish = self._wish
-        return (not wish.game or wish.game == view.game) and all(
-            view.options.get(name) == value for name, value in wish.options.items()
+        return (
+            (not wish.game or wish.game == view.game)
+            and all(view.options.get(name) == value for name, value in wish.options.items())
+            and (wish.clock is None or _values(view.clock) == _values(wish.clock.message))
+            and (
+                wish.absence is None
+                # A grace of zero is the usual one.
+                or _values(view.absence) | _values(wish.absence.message) == _values(view.absence)
+            )
         )
 
     async def _join(self, view: TableView, uid: int, buttons: int) -> Place:
@@ -262,7 +280,9 @@ class Sitting:
     async def _make(self, uid: int, buttons: int) -> Place:
         """A new table with a seat for each button; after a break, the one that was begun."""
         game = self._wish.game or DEFAULT_GAME
-        making = " ".join([game, *(f"{n}={v}" for n, v in sorted(self._wish.options.items()))])
+        wish = self._wish
+        making = " ".join([game, *(f"{n}={v}" for n, v in sorted(wish.options.items()))])
+        making += "".join(f" {settings}" for settings in (wish.clock, wish.absence) if settings)
         name = f"panel {uid} with {buttons} buttons: {making}"
         host = self._credentials.pending(self._server, "host", name=name)
         if host is None:
@@ -279,8 +299,10 @@ class Sitting:
             new = await self._client.new_table(
                 game,
                 seats=await self._seats(game, buttons),
-                options=self._wish.options,
+                options=wish.options,
                 unlisted=True,
+                clock=wish.clock,
+                absence=wish.absence,
                 host_token=host.token,
                 request_id=host.pending,
             )
@@ -301,6 +323,15 @@ class Sitting:
             if info.name == game:
                 return max(info.min_seats, min(buttons, info.max_seats))
         return buttons  # the service says best that it doesn't know the game
+
+
+def _values(settings: Message) -> dict[str, object]:
+    """What a table was made with, or shall be; nothing and zero are the same."""
+    return {
+        field.name: value.ToMilliseconds() if isinstance(value, Duration) else value
+        for field, value in settings.ListFields()
+        if value != Duration()
+    }
 
 
 def can_play(view: TableView, seats: Sequence[int]) -> bool:

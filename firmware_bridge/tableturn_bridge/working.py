@@ -171,7 +171,7 @@ class Work:
                 )
                 place = await self._sit_down(hello)
             else:
-                place = self._sitting.goes_on(hello.uid, place, next_table)
+                place = await self._sitting.goes_on(hello.uid, place, next_table)
 
     async def _work_at(self, place: Place, hello: Hello) -> str:
         """Work at one table; the id of the next one."""
@@ -191,6 +191,7 @@ class Work:
             brightness=self._brightness,
             patience=self._patience,
             sleep=self._sleep,
+            time=self._client.time.time,
         )
         early, self._early = self._early, []
         for event in early:

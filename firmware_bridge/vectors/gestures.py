@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from tableturn_bridge.frames import encode
-from tableturn_bridge.protocol import DEBOUNCE, LONG_PRESS, NO_BUTTON, Flags, Kind, Result
+from tableturn_bridge.protocol import (
+    DEBOUNCE,
+    LONG_PRESS,
+    NO_BUTTON,
+    Flags,
+    Kind,
+    Result,
+    with_mark,
+)
 from vectors.sequence import SESSION, SHOWN, Sequence, picture
 
 
@@ -26,6 +34,28 @@ def _seen() -> Sequence:
     seen.event(at, 1, 0, age=100, revision=57)
     seen.ack(at + 20, 1, Result.STALE)
     return seen
+
+
+def _marked() -> Sequence:
+    """The mark lies on top of what the lamp says; what a finger does goes before it."""
+    marked = Sequence(
+        "marked",
+        "the start player's mark is on the button whose number stands above the flags",
+        6000,
+        silent=3000,
+        shown=picture(flags=with_mark(Flags.TIME_LOW, 3)),
+    )
+    marked.shows(1000, *SHOWN, marked=2)
+    at = marked.press(1500, 2)
+    marked.event(at, 1, 2, age=60)
+    marked.shows(at + 50, *SHOWN[:2], "PENDING", SHOWN[3])
+    marked.ack(at + 100, 1, Result.ACCEPTED)
+    marked.shows(at + 150, *SHOWN, marked=2)
+    marked.pictures(3030, 4500, picture(58, flags=with_mark(0, 1)))
+    marked.shows(3100, *SHOWN, marked=0)
+    marked.pictures(4530, 6000, picture(59))
+    marked.shows(4600, *SHOWN)
+    return marked
 
 
 def _long() -> Sequence:
@@ -200,6 +230,7 @@ def gestures() -> list[Sequence]:
     return [
         _unarmed(),
         _seen(),
+        _marked(),
         _long(),
         _disarmed(),
         _over_a_lost_link(),

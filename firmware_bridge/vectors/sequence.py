@@ -32,7 +32,7 @@ TURN, FREE, NEXT = Pattern.TURN, Pattern.FREE, Pattern.NEXT
 
 
 def picture(
-    revision: int = 57, armed: int = 0b1111, tag: int = TAG, flags: Flags = NO_FLAGS
+    revision: int = 57, armed: int = 0b1111, tag: int = TAG, flags: int = NO_FLAGS
 ) -> State:
     """Four seats: it is button 1's turn."""
     colors = enumerate((TURN, NEXT, Pattern.OFF, Pattern.OFF), start=1)
@@ -152,9 +152,10 @@ class Sequence:
         self.host(at, Ping(0x0A00))
         self._add(at, panel="Pong", fields={"token": 0x0A00, **fields})
 
-    def shows(self, at: int, *signs: str) -> None:
-        """The lamps say this."""
-        self._add(at, shows=list(signs))
+    def shows(self, at: int, *signs: str, marked: int | None = None) -> None:
+        """The lamps say this, and so does the mark of the start player."""
+        mark = {} if marked is None else {"marked": marked}
+        self._add(at, shows=list(signs), **mark)
 
     @property
     def document(self) -> dict[str, Any]:

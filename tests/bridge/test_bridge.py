@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 import pytest
 
 from tableturn.v1.actions_pb2 import Prompt, PromptKind
+from tableturn.v1.company_pb2 import ChatLine
+from tableturn.v1.company_pb2 import Presence as WhoIsThere
 from tableturn.v1.table_pb2 import LogEntry, Occupant, PanelView, SeatView, TableStatus, TableView
 from tableturn_bridge.bridge import Bridge, request_id
 from tableturn_bridge.lamps import tag_of
@@ -25,9 +27,12 @@ from tableturn_client import (
     Disconnected,
     Fresh,
     Gesture,
+    Presence,
     Pressed,
     Reconnected,
+    Said,
     Snapshot,
+    SnapshotReason,
     Stale,
 )
 from tableturn_client.errors import (
@@ -206,11 +211,25 @@ class Script:
         return step.answer
 
 
+@dataclass
+class Timer:
+    """Something that is to be done later."""
+
+    seconds: float
+    do: Callable[[], None]
+    cancelled: bool = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
 class AtWork:
     """A bridge at work with a script."""
 
     def __init__(self, script: Script, patience: float) -> None:
         self.script = script
+        self.time: datetime | None = None
+        self.timers: list[Timer] = []
         self._patience = patience
 
     async def __aenter__(self) -> Bridge:
@@ -222,6 +241,8 @@ class AtWork:
             tell=self.script.news.append,
             patience=self._patience,
             sleep=self._sleep,
+            later=self._later,
+            time=lambda: self.time,
         )
         self.task = asyncio.create_task(self.bridge.run())
         return self.bridge
@@ -233,6 +254,18 @@ class AtWork:
 
     async def _sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds / 50)
+
+    def _later(self, seconds: float, do: Callable[[], None]) -> Timer:
+        self.timers.append(Timer(seconds, do))
+        return self.timers[-1]
+
+    def passes(self, seconds: float) -> None:
+        """So much time passes at the service, and what was to be done then is done."""
+        assert self.time is not None
+        self.time += timedelta(seconds=seconds)
+        (timer,) = [timer for timer in self.timers if not timer.cancelled]
+        assert timer.seconds <= seconds
+        timer.do()
 
 
 @pytest.fixture
@@ -266,6 +299,89 @@ async def test_the_picture_is_sent_with_each_change_at_once(script: Script) -> N
     begins(script)
     async with at_work(script) as bridge:
         await held(bridge)
+        script.shows(*TURN_2, armed=2, revision=6)
+        script.tells(Change(LogEntry(revision=6), view(6, asked=2)))
+
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def timed(revision: int = 5, asked: int = 1) -> TableView:
+    """The time of the seat that is asked is low from eight seconds past twelve on."""
+    told = view(revision, asked)
+    told.seats[asked - 1].clock.low_time.FromDatetime(NOON + timedelta(seconds=8))
+    return told
+
+
+LOW_1 = (Pattern.LOW, Pattern.OFF)
+
+
+async def test_low_time_is_shown_at_its_moment_though_nothing_happens(script: Script) -> None:
+    work = at_work(script)
+    work.time = NOON
+    script.shows(*TURN_1, armed=1)
+    script.tells(Snapshot(timed()))
+    async with work as bridge:
+        await held(bridge)
+        await script.assert_done()
+        script.shows(*LOW_1, armed=1)
+        work.passes(8)
+        await script.assert_done()
+        assert all(timer.cancelled or timer.seconds == 8 for timer in work.timers)
+        script.shows(*TURN_2, armed=2, revision=6)
+        script.tells(Change(LogEntry(revision=6), view(6, asked=2)))
+
+
+async def test_what_is_shown_by_the_clock_is_looked_at_again_in_between(script: Script) -> None:
+    """What was known of the service's time was wrong by five seconds."""
+    work = at_work(script)
+    work.time = NOON - timedelta(minutes=1)
+    script.shows(*TURN_1, armed=1)
+    script.tells(Snapshot(timed()))
+    async with work as bridge:
+        await held(bridge)
+        await script.assert_done()
+        for seconds in (10, 10, 10, 10, 15):
+            work.passes(seconds)
+        script.shows(*LOW_1, armed=1)
+        work.passes(13)
+
+
+async def test_nothing_is_shown_by_the_clock_once_the_turn_or_the_work_has_ended(
+    script: Script,
+) -> None:
+    work = at_work(script)
+    work.time = NOON
+    script.shows(*TURN_1, armed=1)
+    script.tells(Snapshot(timed()))
+    async with work as bridge:
+        await held(bridge)
+        script.shows(*TURN_2, armed=2, revision=6)
+        script.tells(Change(LogEntry(revision=6), view(6, asked=2)))
+        await script.assert_done()
+        assert all(timer.cancelled for timer in work.timers)
+        script.shows(*TURN_1, armed=1, revision=7)
+        script.tells(Change(LogEntry(revision=7), timed(7)))
+        await script.assert_done()
+        assert not work.timers[-1].cancelled
+    assert all(timer.cancelled for timer in work.timers)
+
+
+@pytest.mark.case("R12")
+async def test_a_snapshot_after_compacted_changes_is_the_next_picture(script: Script) -> None:
+    """What the bridge missed is not told any more; the panel shows the table as it is."""
+    begins(script)
+    async with at_work(script) as bridge:
+        await held(bridge)
+        script.shows(*TURN_2, armed=2, revision=57)
+        script.tells(Snapshot(view(57, asked=2), SnapshotReason.COMPACTED))
+
+
+async def test_who_comes_and_goes_and_what_is_said_changes_no_picture(script: Script) -> None:
+    begins(script)
+    async with at_work(script) as bridge:
+        await held(bridge)
+        script.tells(Presence(WhoIsThere()), Said(ChatLine(text="hello")))
         script.shows(*TURN_2, armed=2, revision=6)
         script.tells(Change(LogEntry(revision=6), view(6, asked=2)))
 

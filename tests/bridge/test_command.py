@@ -416,7 +416,7 @@ def test_on_a_terminal_the_panel_is_drawn_and_keys_press_its_buttons(home: Path)
         assert words in seen, seen.decode(errors="replace")
 
     try:
-        until(b"free: press to take a seat")
+        until(b"press to play here")
         os.write(terminal, b"2")
         until(b"takes seat 1")
         until(b"hold to start")

@@ -11,7 +11,7 @@ from tableturn_bridge.protocol import DEBOUNCE
 from tableturn_bridge.sitting import Wish
 from tableturn_bridge.virtual.board import Fate
 from tableturn_bridge.virtual.lights import RUN
-from tableturn_client import Confirmation, Takeback
+from tableturn_client import Clock, Confirmation, RematchOrder, Takeback, TimeUp
 from tableturn_client.messages import ChangeKind, LogEntry, TableStatus
 from tests.bridge.evening import Evening, HandClock, until
 
@@ -306,15 +306,78 @@ async def test_the_bridge_goes_along_when_somebody_else_asks_for_the_rematch(
         await panel.turn(1)
 
 
+async def test_in_another_order_each_button_goes_along_with_its_person(evening: Evening) -> None:
+    """Who had the first seat gets the last one, and still has the same button."""
+    wish = Wish(options={"rounds": "1", "first_seat": "1"})
+    async with evening.panel(buttons=3, wish=wish) as panel:
+        await panel.begin()
+        for button in (1, 2, 3):
+            await panel.turn(button)
+        await panel.armed(1, 2, 3)
+        old = panel.table.table_id
+        await panel.table.rematch(order=RematchOrder.ROTATED)
+        await until(lambda: panel.table.table_id != old)
+        for button in (2, 3, 1):
+            await panel.turn(button)
+        assert list(panel.view.panels[0].seats) == [3, 1, 2]
+        assert confirmed(await panel.log()) == [1, 2, 3]
+
+
+# ---------------------------------------------------------------- time, and bots that stand in
+
+
+async def test_low_time_is_shown_though_nothing_happens_at_the_table(evening: Evening) -> None:
+    """From five seconds before the end of a turn of six; who is next has all the time again."""
+    table_id = await hosted(evening, clock=Clock.per_turn(6, time_up=TimeUp.WARN))
+    async with evening.panel(buttons=2, wish=Wish(table_id, seats=(0, 0))) as panel:
+        await panel.begin()
+        seen = False
+        for button, lamps in ((1, ("LOW", "NEXT")), (2, ("NEXT", "LOW")), (1, ("LOW", "NEXT"))):
+            revision = panel.view.revision
+            await panel.shows(*lamps)
+            # On a machine that is very busy the time may be up already, which is a change.
+            seen = seen or panel.view.revision == revision
+            await panel.press(button)
+            if seen:
+                break
+        assert seen
+
+
+@pytest.mark.case("C7")
+async def test_a_press_brings_back_whoever_a_bot_plays_on_for(evening: Evening) -> None:
+    """And does nothing else: the turn is still to be taken, or somebody else's as before."""
+    table_id = await hosted(evening)
+    async with evening.panel(buttons=2, wish=Wish(table_id, seats=(0, 0))) as panel:
+        await panel.begin()
+        kept = evening.machine.credentials.host(evening.server, table_id)
+        assert kept is not None
+        host = evening.client.table(table_id, token=kept.token)
+        await host.let_bot_play(seat=1)
+        await panel.shows("FREE", "TURN")
+        assert confirmed(await panel.log()) == [1]
+        assert await panel.press(1) is Fate.ACCEPTED
+        await panel.shows("NEXT", "TURN")
+        await panel.turn(2)
+        await panel.turn(1)
+        await panel.shows("NEXT", "TURN")
+        assert confirmed(await panel.log()) == [1, 2, 1]
+
+
 # ---------------------------------------------------------------- with devices and other tables
 
 
-async def hosted(evening: Evening, seats: int = 2, **options: str) -> str:
+async def hosted(
+    evening: Evening, seats: int = 2, *, clock: Clock | None = None, **options: str
+) -> str:
     """A table of somebody on this machine, with the host's token kept here; its id."""
     from tableturn_client.credentials import Credential, key
 
     new = await evening.client.new_table(
-        "free-table", seats=seats, options={"first_seat": "1", **options}, takeback=Takeback.HOST
+        "free-table",
+        seats=seats,
+        options={"first_seat": "1", **options},
+        takeback=Takeback.HOST,
+        clock=clock,
     )
     evening.machine.credentials.put(
         Credential(key(evening.server), new.table.table_id, "host", new.table.token)

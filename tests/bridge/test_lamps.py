@@ -6,14 +6,22 @@ import random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tableturn.v1.table_pb2 import TableView
-from tableturn_bridge.lamps import alike, next_seat, picture, tag_of
+from tableturn_bridge.lamps import (
+    QUIET_AFTER,
+    alike,
+    next_change,
+    next_seat,
+    picture,
+    tag_of,
+)
 from tableturn_bridge.patterns import OWN, Pattern
-from tableturn_bridge.protocol import MOST_BUTTONS, Color, Flags, State
+from tableturn_bridge.protocol import MOST_BUTTONS, Color, Flags, State, marked
 from tableturn_server.service import convert
 from tableturn_server.tables import commands, views
-from tableturn_server.tables.state import Confirmation
+from tableturn_server.tables.state import Clock, ClockKind, Confirmation, StandInCause
 from tests.tables.play import HOST, BotOfTest, TableOfTest, a_table, eastern_wonders
 
 UID = 77
@@ -47,11 +55,20 @@ class Shown:
     def staged(self) -> list[int]:
         return [n + 1 for n in range(MOST_BUTTONS) if self.state.staged >> n & 1]
 
+    @property
+    def flags(self) -> Flags:
+        return Flags(self.state.flags & 15)
 
-def shown(table: TableOfTest, *seats: int, buttons: int = 0) -> Shown:
+    @property
+    def starter(self) -> int:
+        """The button with the start player's mark; 0 for none."""
+        return marked(self.state.flags)
+
+
+def shown(table: TableOfTest, *seats: int, buttons: int = 0, now: int = 0) -> Shown:
     """What a panel shows whose buttons serve these seats; all seats in order if none are given."""
     order = seats or tuple(range(1, len(table.table.seats) + 1))
-    return Shown(picture(view_of(table), order, buttons or len(order)))
+    return Shown(picture(view_of(table), order, buttons or len(order), now=now))
 
 
 # ---------------------------------------------------------------- whose turn
@@ -108,6 +125,111 @@ def test_a_staged_turn_that_cannot_be_confirmed_yet_is_not_armed() -> None:
     table.person(1).acts("next seat 1")
     panel = shown(table)
     assert (panel.patterns[0], panel.staged, panel.armed) == (P.STAGED, [1], [1])
+
+
+# ---------------------------------------------------------------- who begins the round
+
+
+def test_the_start_player_is_marked_wherever_the_turn_is() -> None:
+    table = a_table(seats=3, first_seat="2")
+    for pattern in (P.TURN, P.OFF, P.NEXT, P.TURN):
+        panel = shown(table)
+        assert (panel.starter, panel.patterns[1]) == (2, pattern)
+        table.asked[0].confirms()
+    assert shown(table, 3, 1, 2).starter == 3
+    assert shown(table, 3, 1).starter == 0  # it has its button on another panel
+
+
+def test_the_mark_moves_where_the_rounds_begin_with_others() -> None:
+    table = a_table(seats=3, order="reversed")
+    seen = []
+    for _ in range(6):
+        seen.append(shown(table).starter)
+        table.asked[0].confirms()
+    assert seen == [1, 1, 1, 3, 3, 3]
+
+
+def test_nobody_is_marked_before_the_start_in_a_pause_and_after_the_end() -> None:
+    table = a_table(seats=2, taken=False, points="on")
+    table.person(1).takes_seat()
+    assert shown(table).starter == 0
+    table.person(2).takes_seat()
+    assert shown(table).starter == 1
+    table.host_pauses()
+    assert shown(table).starter == 0
+    table.host_resumes()
+    table.person(1).acts("finish game", confirm=True)
+    assert shown(table).starter == 0
+
+
+# ---------------------------------------------------------------- time
+
+
+def a_clock(kind: ClockKind = ClockKind.PER_TURN, **settings: Any) -> TableOfTest:
+    """A game of three with a minute for each turn."""
+    table = a_table(seats=3, taken=False, **settings)
+    clock = Clock(kind=kind, step=60_000)
+    table.table = replace(table.table, making=replace(table.table.making, clock=clock))
+    for number in (1, 2, 3):
+        table.person(number).takes_seat()
+    return table
+
+
+def low_time(table: TableOfTest) -> int:
+    """When the time of the seat that is asked begins to be low."""
+    (seat,) = table.asked_seats
+    return view_of(table).seats[seat - 1].clock.low_time.ToMilliseconds()
+
+
+def test_low_time_is_shown_from_its_very_moment_on_and_is_armed_as_before() -> None:
+    table = a_clock()
+    moment = low_time(table)
+    assert moment == table.table.stamp + 54_000
+    before, after = shown(table, now=moment - 1), shown(table, now=moment)
+    assert (before.patterns[:3], before.flags) == ([P.TURN, P.NEXT, P.OFF], Flags(0))
+    assert (after.patterns[:3], after.flags) == ([P.LOW, P.NEXT, P.OFF], Flags.TIME_LOW)
+    assert before.armed == after.armed == [1]
+    assert shown(table).patterns[0] is P.TURN  # the service's time isn't known yet
+
+
+def test_it_is_known_when_the_picture_changes_though_nothing_happens() -> None:
+    table = a_clock()
+    moment = low_time(table)
+    assert next_change(view_of(table), moment - 1) == moment
+    assert next_change(view_of(table), moment) is None
+    table.person(1).confirms()
+    assert next_change(view_of(table), moment) == low_time(table) > moment
+    table.host_pauses()
+    assert next_change(view_of(table), moment) is None
+    assert next_change(view_of(a_table()), 1) is None
+
+
+def test_low_time_is_more_urgent_than_a_staged_turn_and_ends_with_the_turn() -> None:
+    table = a_clock(points="on")
+    table.person(1).acts("score 5 for seat 2")
+    late = low_time(table)
+    panel = shown(table, now=late)
+    assert (panel.patterns[0], panel.staged, panel.armed) == (P.LOW, [1], [1])
+    table.person(1).confirms()
+    panel = shown(table, now=late)
+    assert (panel.patterns[:2], panel.flags) == ([P.OFF, P.TURN], Flags(0))
+
+
+def test_time_that_has_run_out_is_shown_as_low_until_the_turn_ends() -> None:
+    table = a_clock()
+    clock = replace(table.table.clocks[0], ran_out=True, deadline=0)
+    table.table = replace(table.table, clocks=(clock, *table.table.clocks[1:]))
+    assert (shown(table).patterns[0], shown(table).flags) == (P.LOW, Flags.TIME_LOW)
+    table.person(1).confirms()
+    assert (shown(table).patterns[0], shown(table).flags) == (P.OFF, Flags(0))
+
+
+def test_in_a_pause_no_time_is_low() -> None:
+    table = a_clock()
+    late = low_time(table)
+    table.host_pauses()
+    panel = shown(table, now=late)
+    assert (panel.patterns[:3], panel.flags) == ([P.PAUSED] * 3, Flags.PAUSED)
 
 
 # ---------------------------------------------------------------- all at the same time
@@ -229,6 +351,18 @@ def test_after_the_end_the_winner_is_shown_and_all_can_have_a_rematch() -> None:
     assert panel.state.flags == Flags.OVER
 
 
+def test_after_a_minute_the_winners_lamp_is_quiet_and_a_rematch_is_possible_all_the_same() -> None:
+    table = a_table(seats=3, points="on")
+    table.person(1).acts("score 5 for seat 2", "finish game", confirm=True)
+    quiet = table.table.stamp + QUIET_AFTER
+    assert next_change(view_of(table), table.table.stamp) == quiet
+    assert shown(table, now=quiet - 1).patterns[1] is P.WINNER
+    panel = shown(table, now=quiet)
+    assert panel.patterns[:3] == [P.OFF] * 3
+    assert panel.armed == [1, 2, 3]
+    assert next_change(view_of(table), quiet) is None
+
+
 def test_a_game_that_knows_no_winner_shows_none() -> None:
     table = a_table(rounds="1")
     table.person(1).confirms()
@@ -337,6 +471,34 @@ def test_a_seat_that_was_left_asks_for_somebody_to_go_on() -> None:
     assert panel.armed == [1, 2]
     table.host_pauses()
     assert shown(table).armed == []
+
+
+def stood_in(table: TableOfTest, number: int) -> None:
+    """A bot plays on for a seat."""
+    seat = replace(table.table.seat(number), stand_in="random", stand_in_cause=StandInCause.ABSENCE)
+    seats = [*table.table.seats]
+    seats[number - 1] = seat
+    table.table = replace(table.table, seats=tuple(seats))
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_where_a_bot_plays_on_a_press_brings_the_person_back(number: int) -> None:
+    """Whether it is asked, next or neither (C7)."""
+    table = a_table(seats=3)
+    stood_in(table, number)
+    panel = shown(table)
+    assert panel.patterns[number - 1] is P.FREE
+    assert panel.colors[number - 1] is (Color.RED, Color.BLUE, Color.GREEN)[number - 1]
+    assert panel.armed == sorted({1, number})
+    table.host_pauses()
+    assert shown(table).armed == []
+
+
+def test_who_plays_on_a_device_of_their_own_comes_back_there() -> None:
+    table = a_table(seats=2)
+    assert table.does(commands.SetConfirmation(by=HOST, seat=1, confirmation=Confirmation.DEVICE))
+    stood_in(table, 1)
+    assert (shown(table).patterns[0], shown(table).armed) == (P.TURN, [])
 
 
 def test_no_button_of_a_seat_that_left_the_game_is_armed() -> None:

@@ -10,12 +10,13 @@ import pytest
 
 from tableturn.v1.table_pb2 import PanelView, SeatView, TableView
 from tableturn_bridge.sitting import RECENTLY, Place, Sitting, UsedElsewhere, Wish, usual_seats
-from tableturn_client import Client, Table
+from tableturn_client import Absence, Client, Clock, IfAway, Table
 from tableturn_client.credentials import Credentials
 from tableturn_client.errors import BadField, UnknownName
 from tests.bridge.evening import Evening
 
 UID = 7
+GAME = "free-table"
 
 
 class Killed(BaseException):
@@ -35,6 +36,25 @@ async def made(evening: Evening) -> list[str]:
     """The tables of which this machine has the host's token."""
     held = evening.machine.credentials.all()
     return [one.table for one in held if one.scope == "host" and not one.pending]
+
+
+# ---------------------------------------------------------------- which table
+
+
+async def test_a_table_with_a_clock_is_gone_back_to_and_left_for_another_clock(
+    evening: Evening,
+) -> None:
+    clock, absence = Clock.increment(600, 5), Absence(IfAway.BOT)
+    timed = await sits(evening, Wish(clock=clock, absence=absence))
+    view = await evening.client.table(timed.table_id).view()
+    assert (view.clock.bank.seconds, view.clock.step.seconds) == (600, 5)
+    assert view.absence.policy == IfAway.BOT.value
+    for wish in (Wish(), Wish(clock=clock), Wish(absence=absence), Wish(clock=clock, game=GAME)):
+        assert await sits(evening, wish) == timed
+    for wish in (Wish(clock=Clock.increment(600, 6)), Wish(absence=Absence(IfAway.BOT, 30))):
+        other = await sits(evening, wish)
+        assert other.table_id != timed.table_id
+        assert await sits(evening, wish) == other
 
 
 # ---------------------------------------------------------------- killed on the way
@@ -169,7 +189,8 @@ async def test_a_panel_whose_last_table_is_gone_makes_a_new_one(
     evening: Evening, tmp_path: Path
 ) -> None:
     credentials = evening.machine.credentials
-    sitting(evening).goes_on(UID, Place("a-table-of-old", "a-token-from-long-ago"), "gone-by-now")
+    old = Place("a-table-of-old", "a-token-from-long-ago")
+    await sitting(evening).goes_on(UID, old, "gone-by-now")
     assert credentials.last_table(evening.server, UID) == "gone-by-now"
     place = await sits(evening)
     assert place.table_id not in ("a-table-of-old", "gone-by-now")

@@ -181,6 +181,8 @@ def play(sequence: dict[str, Any]) -> list[tuple[float, str, dict[str, Any]]]:
             board.edge(step["up"], False, at)
         elif "shows" in step:
             assert list(board.signs(at)) == step["shows"], f"at {at}"
+            marked = [button for button, sign in enumerate(board.shown(at)) if sign.marked]
+            assert marked == ([step["marked"]] if "marked" in step else []), f"at {at}"
         sent.collect(board, at)
     run_to(board, sent, sequence["until"])
     return sent.frames

@@ -23,7 +23,7 @@ from tableturn_bridge.sitting import Place, UsedElsewhere
 from tableturn_bridge.status import News
 from tableturn_bridge.telling import MOMENT, InOrder
 from tableturn_bridge.working import OTHER_PANEL, Work
-from tableturn_client import Gesture, Pressed, Snapshot
+from tableturn_client import Gesture, Pressed, Snapshot, Timekeeping
 from tableturn_client.errors import BadToken, NoCredentials, PanelHeld, Refusal, UnknownTable
 from tests.bridge.evening import until
 
@@ -113,6 +113,8 @@ class Room:
         self.stats = Stats()
         self.patience_ends = asyncio.Event()
         self.timers: list[Timer] = []
+        self.time = Timekeeping()
+        """Nobody says what time it is."""
 
     def later(self, seconds: float, do: Callable[[], None]) -> Timer:
         assert seconds == MOMENT

@@ -232,10 +232,16 @@ class Evening:
     @property
     def panel_token(self) -> str:
         """The token that the bridge keeps for its panel at the table."""
+        return self._token("panel")
+
+    @property
+    def host_token(self) -> str:
+        """The token of the table's host, which is the bridge's machine."""
+        return self._token("host")
+
+    def _token(self, scope: str) -> str:
         held = Credentials(self.bridge.state / "tokens.json").all()
-        return next(
-            one.token for one in held if (one.table, one.scope) == (self.tables[-1], "panel")
-        )
+        return next(one.token for one in held if (one.table, one.scope) == (self.tables[-1], scope))
 
     @property
     def tableturn(self) -> CommandLine:

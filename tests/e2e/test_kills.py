@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from tableturn.v1 import table_pb2
+from tableturn.v1.clock_pb2 import ClockKind, ClockSettings, TimeoutPolicy
+from tableturn.v1.table_pb2 import ChangeKind
 from tableturn_server import store
 from tests.e2e import ledger, playing
 from tests.e2e.calls import TIMEOUT, Connection, bearer, new_id, new_token, refusal_of
@@ -184,6 +186,37 @@ async def test_a_turn_goes_on_where_it_was_staged(own: Service, what: str) -> No
         ann.confirm()
         assert [player.points for player in bob.view().game_view.players] == [0, 5]
         assert gapless(bob.log())
+
+
+@pytest.mark.case("S3", "C1")
+@pytest.mark.parametrize("what", ["service", "valkey", "both"])
+async def test_a_clock_goes_on_where_it_was(own: Service, what: str) -> None:
+    """Who is in the middle of a turn goes on with it, and is charged for what was no outage."""
+    clock = ClockSettings(kind=ClockKind.CLOCK_KIND_PER_TURN)
+    clock.step.FromSeconds(600)
+    clock.timeout = TimeoutPolicy.TIMEOUT_POLICY_DEFAULT
+    with Connection(own.address) as connection:
+        ann, bob = new_table(connection, clock=clock).people
+        ann.act("score 5 for seat 2")
+        before = ann.view()
+        await kill(own, what)
+        after = ann.view()
+        assert list(after.staged) == list(before.staged)
+        assert list(after.prompts) == list(before.prompts)
+        ann.act("score 1 for seat 1")
+        ann.confirm()
+        log = bob.log()
+        # A machine that is busy may take so long to start it again that this was an outage.
+        was_long = any(entry.kind == ChangeKind.CHANGE_KIND_OUTAGE for entry in log)
+        started, ended = (
+            [entry.time.ToMilliseconds() for entry in log if entry.kind == kind][-1]
+            for kind in (ChangeKind.CHANGE_KIND_TAKE_SEAT, ChangeKind.CHANGE_KIND_CONFIRM)
+        )
+        mine, next_one = (seat.clock for seat in bob.view().seats)
+        assert (mine.used.ToMilliseconds() == ended - started) is not was_long
+        assert mine.used.ToMilliseconds() <= ended - started
+        assert next_one.deadline.ToMilliseconds() == ended + 600_000
+        assert gapless(log)
 
 
 @pytest.mark.case("S3", "S7")

@@ -276,6 +276,9 @@ async def idle(service: Service, table_id: str, ping_ms: int, heartbeats: int) -
         first = await call.read()
         assert isinstance(first, table_pb2.WatchTableResponse)
         revision = first.snapshot.table.revision
+        beside = await call.read()
+        assert isinstance(beside, table_pb2.WatchTableResponse)
+        assert beside.HasField("presence")
         for _ in range(heartbeats):
             async with asyncio.timeout(10):  # "something comes at least every 10 seconds"
                 event = await call.read()

@@ -27,6 +27,7 @@ from tableturn_bridge.protocol import (
     Result,
     SetUid,
     State,
+    marked,
 )
 from tableturn_bridge.virtual import lights
 from tableturn_bridge.virtual.contacts import Contact, Gesture, Gestures, Sight
@@ -342,6 +343,8 @@ class Firmware:
         if self.picture is None:
             return lights.LINK_LOST
         sign = lights.of_lamp(self.picture.lamps[button])
+        if marked(self.picture.flags) == button + 1:
+            sign = lights.with_mark(sign)
         held = self._gestures.become(button, now)
         if held is not None:
             return lights.held_chord(sign) if held is Kind.CHORD else lights.held_long(sign)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tableturn_bridge.patterns import (
+    MARK,
     NO_ANSWER,
     NOT_ARMED,
     REFUSED,
@@ -29,13 +30,14 @@ class Sign:
     """What a lamp says.
 
     `name` is a pattern's, or one of those below. `since` is the time at which a sign that runs
-    once began; other signs run in step with those of the other lamps.
+    once began; other signs run in step with those of the other lamps. `marked`: the start player's.
     """
 
     name: str
     shape: Shape
     color: int = Color.NONE
     since: int | None = None
+    marked: bool = False
 
 
 DARK = Sign("DARK", Shape(0))
@@ -55,6 +57,13 @@ def of_lamp(lamp: int) -> Sign:
     """The sign of a lamp's byte in `State`."""
     pattern = Pattern(lamp & 0x0F)
     return Sign(pattern.name, SHAPES[pattern], lamp >> 4)
+
+
+def with_mark(sign: Sign) -> Sign:
+    """What a lamp says, with the mark of the start player on top."""
+    steps, dim = sign.shape.steps, sign.shape.dim
+    shape = replace(sign.shape, steps=steps ^ MARK, dim=dim or not steps)
+    return replace(sign, shape=shape, marked=True)
 
 
 def held_long(sign: Sign) -> Sign:

@@ -43,12 +43,16 @@ def clock() -> float:
 
 @dataclass(frozen=True)
 class Lamp:
-    """What a lamp shows: how bright it is now, its colour, what it says, and since when."""
+    """What a lamp shows: how bright it is now, its colour, what it says, and since when.
+
+    `marked`: it has the start player's mark on top.
+    """
 
     level: int
     color: int
     sign: str
     since: float
+    marked: bool = False
 
     @property
     def color_word(self) -> str:
@@ -271,8 +275,11 @@ class VirtualPanel:
     def lamps(self) -> list[Lamp]:
         """What each lamp shows now, that of button 1 first."""
         now = self._now()
-        shown = zip(self.board.lamps(now), self.board.signs(now), self._since, strict=True)
-        return [Lamp(level, color, sign, since) for (level, color), sign, since in shown]
+        shown = zip(self.board.lamps(now), self.board.shown(now), self._since, strict=True)
+        return [
+            Lamp(level, color, sign.name, since, sign.marked)
+            for (level, color), sign, since in shown
+        ]
 
     async def wait_lamp(
         self, button: int, signs: Collection[str], timeout: float, after: float = 0

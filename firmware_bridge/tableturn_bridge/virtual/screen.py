@@ -6,6 +6,7 @@ import asyncio
 import io
 import sys
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any, TextIO
 
 from prompt_toolkit.application import Application
@@ -42,7 +43,7 @@ WORDS = {
     "STAGED": "a turn is staged: press to confirm",
     "NEXT": "next",
     "READY": "has confirmed",
-    "FREE": "free: press to take a seat",
+    "FREE": "press to play here",
     "SEATED": "taken; hold to start the game",
     "PAUSED": "paused",
     "BETWEEN": "between two rounds",
@@ -63,6 +64,9 @@ WORDS = {
     "DARK": "no power",
 }
 """What each sign means at the table."""
+
+START = ", and begins the round"
+"""What the mark of the start player means."""
 
 FATES = {
     Fate.ACCEPTED: "accepted",
@@ -165,6 +169,7 @@ def _row(button: int, lamp: Lamp, light: Sequence[str], width: int) -> Text:
         (light[level] * BLOCK, style if level else "dim"),
         (f"  {word:<7} ", style),
         WORDS.get(lamp.sign, lamp.sign),
+        START if lamp.marked else "",
     )
     text.truncate(width)
     return text
@@ -211,10 +216,10 @@ async def _lines(panel: VirtualPanel, status: Status, file: TextIO) -> None:
     before: object = None
     while True:
         lamps, lines = panel.lamps(), status()
-        news = [(lamp.sign, lamp.color) for lamp in lamps], lines
+        news = [(lamp.sign, lamp.color, lamp.marked) for lamp in lamps], lines
         if news != before:
             before = news
-            steady = [Lamp(0, lamp.color, lamp.sign, lamp.since) for lamp in lamps]
+            steady = [replace(lamp, level=0) for lamp in lamps]
             file.write(draw(steady, lines, signs=ASCII) + "\n")
             file.flush()
         await asyncio.sleep(4 * STEP / 1000)
@@ -255,7 +260,8 @@ class _Screen:
 
     def _seen(self) -> object:
         """What the drawing shows."""
-        lamps = [(_level(lamp), lamp.color, lamp.sign) for lamp in self._panel.lamps()]
+        shown = self._panel.lamps()
+        lamps = [(_level(lamp), lamp.color, lamp.sign, lamp.marked) for lamp in shown]
         return lamps, self._status(), self._keys.note or self._note, self._help
 
     def _drawing(self) -> ANSI:

@@ -18,6 +18,7 @@ from tableturn_bridge.protocol import (
     Result,
     SetUid,
     State,
+    with_mark,
 )
 from tableturn_bridge.virtual.board import Board, Make
 
@@ -353,9 +354,9 @@ def test_all_lamps_are_tested_at_the_start() -> None:
 # ---------------------------------------------------------------- lamps
 
 
-def levels_of(pattern: Pattern) -> tuple[int, ...]:
-    """How bright a lamp is in each step of two runs of a pattern."""
-    shown = replace(red_to_move, lamps=(lamp(pattern, 3),) * 6)
+def levels_of(pattern: Pattern, marked: int = 0) -> tuple[int, ...]:
+    """How bright a lamp is in each step of two runs of a pattern; `marked` is 1 with the mark."""
+    shown = replace(red_to_move, lamps=(lamp(pattern, 3),) * 6, flags=with_mark(0, marked))
     bench = Bench()
     bench.greet()
     bench.shows(shown)
@@ -379,6 +380,16 @@ def test_all_sixteen_patterns_differ_without_colours() -> None:
     assert swells[0] == swells[31] == 15
     assert list(swells[:16]) == sorted(set(swells))
     assert max(levels[Pattern.BETWEEN]) == 63
+
+
+def test_the_start_players_mark_is_seen_on_each_pattern_and_changes_none_into_another() -> None:
+    plain = {levels_of(pattern): pattern for pattern in Pattern}
+    marked = {levels_of(pattern, 1): pattern for pattern in Pattern}
+    assert len({*plain, *marked}) == 32
+    shown = {pattern: levels[:16] for levels, pattern in marked.items()}
+    assert shown[Pattern.TURN] == (255,) * 8 + (0, 255, 0) + (255,) * 5
+    assert shown[Pattern.NEXT] == (63,) * 8 + (0, 63, 0) + (63,) * 5
+    assert shown[Pattern.OFF] == (0,) * 8 + (63, 0, 63) + (0,) * 5
 
 
 def test_what_runs_in_one_pattern_runs_in_step() -> None:
