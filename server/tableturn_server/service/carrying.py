@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from tableturn_server import bots
 from tableturn_server.service.calls import Call
 from tableturn_server.service.keeper import Done, Keeper
 from tableturn_server.service.logs import Log
 from tableturn_server.service.requests import Changing, remembered
+from tableturn_server.service.rooms import Held
 from tableturn_server.tables import commands
 from tableturn_server.tables.making import check_table_id
 from tableturn_server.tables.refusals import Reason, Refused
@@ -70,3 +72,15 @@ def confirmation(number: int) -> Confirmation:
         raise Refused(
             Reason.BAD_FIELD, f"there is no way {number} to confirm", field="confirmation"
         ) from error
+
+
+def check_bot(held: Held, name: str) -> None:
+    """Raise Refused unless a bot of this name plays the table's game."""
+    names = bots.names(held.table.making.game)
+    if name not in names:
+        raise Refused(
+            Reason.UNKNOWN_NAME,
+            f"there is no bot {name[:40]!r} for this game; bots: {', '.join(names)}",
+            field="bot",
+            revision=held.revision,
+        )

@@ -12,9 +12,10 @@ from tableturn_server.service import convert
 from tableturn_server.service.calls import Call
 from tableturn_server.service.codes import Codes, shown
 from tableturn_server.service.company_events import message_of
-from tableturn_server.service.keeper import Keeper, reused
+from tableturn_server.service.keeper import Keeper
 from tableturn_server.service.limits import Gate
 from tableturn_server.service.logs import Log
+from tableturn_server.service.refusing import reused
 from tableturn_server.service.requests import remembered
 from tableturn_server.service.rooms import Held
 from tableturn_server.service.sights import shown_until

@@ -15,8 +15,16 @@ from dataclasses import replace
 
 import msgspec
 
+from tableturn_server.service.earlier import GapError, history_of
 from tableturn_server.service.outages import Outages
-from tableturn_server.service.rooms import MOST_TABLES, Held, Rooms, Told, unknown_table
+from tableturn_server.service.refusing import (
+    reused,
+    table_exists,
+    too_late,
+    turns_not_kept,
+    unknown_table,
+)
+from tableturn_server.service.rooms import MOST_TABLES, Held, Rooms, Told
 from tableturn_server.service.sights import Sights, past_of
 from tableturn_server.store import (
     CommitResult,
@@ -43,14 +51,12 @@ from tableturn_server.tables.authority import Change, decide, needs_history
 from tableturn_server.tables.clocks import is_counting
 from tableturn_server.tables.due import due_at
 from tableturn_server.tables.export import Imported
-from tableturn_server.tables.history import History, snapshot_turn, standing, turn_to_take_back
-from tableturn_server.tables.log import LogEntry, decode_entry, encode_entry
+from tableturn_server.tables.log import LogEntry, encode_entry
 from tableturn_server.tables.refusals import Reason, Refused
-from tableturn_server.tables.state import Status, Table, decode, encode
+from tableturn_server.tables.state import Table, encode
 
 MOST_ATTEMPTS = 64
 _BY = commands.By(service=True)
-_LOG_PAGE = 500
 _PUBLISH_AFTER = 0.01
 """Seconds in which the wake-ups for other processes are gathered. Ours are told at once."""
 _LOOK = -1
@@ -77,10 +83,6 @@ class Done(msgspec.Struct, frozen=True):
     replayed: bool = False
     held: Held | None = None
     told: Told | None = None
-
-
-class _GapError(Exception):
-    """The store does not have the turns that a table rests on."""
 
 
 class Keeper(Rooms):
@@ -144,8 +146,8 @@ class Keeper(Rooms):
             change, refused, history, gap = None, None, None, False
             if needs_history(held.table, command):
                 try:
-                    history = await self._history(table_id, held.table)
-                except _GapError:
+                    history = await history_of(self._store, table_id, held.table)
+                except GapError:
                     fresh = await self.load(table_id)
                     if (fresh.revision, fresh.change_id) != (held.revision, held.change_id):
                         held = fresh  # what was held is old
@@ -288,35 +290,6 @@ class Keeper(Rooms):
         self._tell(table_id, held)
         return Done(held.revision, change.seat, change.waiting_for, held=held, told=told)
 
-    async def _history(self, table_id: str, table: Table) -> History | None:
-        """What a takeback needs, from the nearest snapshot on (L5).
-
-        None if no turn stands. Raises _GapError if the store does not have all of it: this
-        table is an old one, because the store keeps what the newest one needs.
-        """
-        if table.status is not Status.RUNNING or not table.turns:
-            return None
-        found = await self._store.nearest_snapshot(
-            table_id, snapshot_turn(turn_to_take_back(table))
-        )
-        if found is None:
-            raise _GapError
-        snapshot = decode(found.blob)
-        entries: list[LogEntry] = []
-        after = snapshot.revision
-        if after > table.revision:  # taken when a turn was played again
-            raise _GapError
-        while after < table.revision:
-            page = await self._store.log(table_id, after, _LOG_PAGE, table.revision)
-            if not page:
-                break
-            after = page[-1].revision
-            entries += [e for e in map(_entry_of, page) if e.turn]
-        try:
-            return History(snapshot, standing(entries, snapshot.turns, table.turns))
-        except KeyError as error:
-            raise _GapError from error
-
     # -- new tables ------------------------------------------------------------------------
 
     async def create(
@@ -413,48 +386,6 @@ def _nobody(_: int) -> None:
     """Nobody in this process does what is due."""
 
 
-def _entry_of(record: LogRecord) -> LogEntry:
-    return decode_entry(record.entry)
-
-
 def _replayed(known: Known) -> Done:
     outcome = _decode_outcome(known.outcome)
     return Done(known.revision, outcome.seat, outcome.waiting_for, replayed=True)
-
-
-def too_late(revision: int) -> Refused:
-    """The refusal of a call that could not be carried out in time; nothing was changed."""
-    return Refused(
-        Reason.STORE_UNAVAILABLE,
-        "there was not time enough to carry the call out; repeat it with the same request id",
-        revision=revision,
-    )
-
-
-def turns_not_kept() -> Refused:
-    """The refusal to take a turn back when the store has not all that it takes."""
-    return Refused(
-        Reason.NOTHING_TO_TAKE_BACK,
-        "the earlier turns of this table are not kept completely; nothing can be taken back",
-    )
-
-
-def reused(revision: int | None) -> Refused:
-    """The refusal of a request id that was used for something else (S8)."""
-    refused = Refused(
-        Reason.REQUEST_ID_REUSED,
-        "this request id was used for another request; a new request needs a new id",
-        field="request_id",
-    )
-    if revision is not None:
-        refused.details["revision"] = str(revision)
-    return refused
-
-
-def table_exists(table_id: str, revision: int) -> Refused:
-    """The refusal of an id that another table has."""
-    return Refused(
-        Reason.TABLE_EXISTS,
-        f"there is a table {table_id!r} already, which was made otherwise",
-        revision=revision,
-    )

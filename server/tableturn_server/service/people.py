@@ -8,7 +8,7 @@ from typing import Any
 from tableturn.v1 import table_pb2
 from tableturn_server import bots
 from tableturn_server.service.calls import Call
-from tableturn_server.service.carrying import Carrying
+from tableturn_server.service.carrying import Carrying, check_bot
 from tableturn_server.service.durations import milliseconds
 from tableturn_server.service.keeper import Keeper
 from tableturn_server.service.logs import Log
@@ -16,7 +16,6 @@ from tableturn_server.service.rooms import Held
 from tableturn_server.tables import commands
 from tableturn_server.tables.facts import still_to_vote
 from tableturn_server.tables.making import check_table_id
-from tableturn_server.tables.refusals import Reason, Refused
 
 _pb = table_pb2
 
@@ -43,18 +42,9 @@ class People(Carrying):
         """Let a bot play on for a person."""
         check_table_id(request.table_id)
         held, _, _ = await self._keeper.sights.look(request.table_id, call.by)
-        game = held.table.making.game
-        names = bots.names(game)
-        if request.bot and request.bot not in names:
-            raise Refused(
-                Reason.UNKNOWN_NAME,
-                f"there is no bot {request.bot[:40]!r} for this game; bots: {', '.join(names)}",
-                field="bot",
-                revision=held.revision,
-            )
-        command = commands.StandIn(
-            by=call.by, seat=request.seat, bot=request.bot or bots.stand_in(game)
-        )
+        bot = request.bot or bots.stand_in(held.table.making.game)
+        check_bot(held, bot)
+        command = commands.StandIn(by=call.by, seat=request.seat, bot=bot)
         done = await self._carry_out("StandIn", request, command, call)
         return _pb.StandInResponse(revision=done.revision, replayed=done.replayed)
 

@@ -11,7 +11,8 @@ import secrets
 from dataclasses import dataclass
 
 from tableturn_server.rules.source import SEED_BYTES
-from tableturn_server.service.keeper import Keeper, reused, table_exists
+from tableturn_server.service.keeper import Keeper
+from tableturn_server.service.refusing import reused, table_exists
 from tableturn_server.service.rooms import Held
 from tableturn_server.store import Request, Reused, TableStore
 from tableturn_server.tables import commands

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tableturn_server.service import convert
+from tableturn_server.service.refusing import unknown_table
 from tableturn_server.store import Stored, TableStore
 from tableturn_server.tables import commands, views
 from tableturn_server.tables.log import LogEntry, decode_entry
@@ -259,8 +260,3 @@ def decoded(table_id: str, stored: Stored, like: Table | None = None) -> Held:
             revision=stored.revision,
         ) from error
     return Held(stored.revision, stored.change_id, table)
-
-
-def unknown_table(table_id: str) -> Refused:
-    """The refusal of an id that no table has."""
-    return Refused(Reason.UNKNOWN_TABLE, f"there is no table {table_id!r}")

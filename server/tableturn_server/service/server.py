@@ -28,6 +28,7 @@ from tableturn_server.service.outages import Outages
 from tableturn_server.service.panels import PanelService
 from tableturn_server.service.people import People
 from tableturn_server.service.presences import Presences
+from tableturn_server.service.seats import Seats
 from tableturn_server.service.tables import TableService
 from tableturn_server.service.watching import HEARTBEAT, Watches
 from tableturn_server.store import (
@@ -124,31 +125,7 @@ class Service:
         )
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(options=OPTIONS)
-        known_codes = codes.Codes(self.keeper, CodeStore(store.connection, codes.draw))
-        tables = TableService(
-            self.keeper, store.tables, self.desk, log, known_codes, self.presences
-        )
-        company = CompanyService(
-            self.keeper, store.tables, known_codes, chat, store.hub, self.desk.gate, log
-        )
-        documents = Documents(self.keeper, log)
-        people = People(self.keeper, log, self.presences.away)
-        handlers = {
-            **_handlers(self.desk, table_pb2, _TABLES, tables),
-            **_handlers(self.desk, table_pb2, _TABLES, documents),
-            **_handlers(self.desk, table_pb2, _TABLES, people),
-            "WatchTable": self.desk.stream(
-                "WatchTable", table_pb2.WatchTableRequest, self.watches.follow
-            ),
-        }
-        leases = PanelStore(store.connection, lease_ms=lease_ms)
-        panels = PanelService(self.keeper, store.tables, leases, log)
-        served = (
-            (_TABLES, handlers),
-            (_CATALOG, _handlers(self.desk, catalog_pb2, _CATALOG, CatalogService())),
-            (_PANELS, _handlers(self.desk, panel_pb2, _PANELS, panels)),
-            (_COMPANY, _handlers(self.desk, company_pb2, _COMPANY, company)),
-        )
+        served = self._served(store, chat, PanelStore(store.connection, lease_ms=lease_ms), log)
         for service, methods in served:
             missing = {method.name for method in service.methods} - set(methods)
             assert not missing, f"no handler for {missing}"
@@ -160,6 +137,33 @@ class Service:
         self.names = ("", *(service.full_name for service, _ in served))
         reflection.enable_server_reflection(
             (*self.names[1:], health.SERVICE_NAME, reflection.SERVICE_NAME), self._server
+        )
+
+    def _served(
+        self, store: Store, chat: ChatStore, leases: PanelStore, log: logs.Log
+    ) -> tuple[tuple[Any, dict[str, Any]], ...]:
+        """The services with the handlers of all their methods."""
+        keeper, desk = self.keeper, self.desk
+        known = codes.Codes(keeper, CodeStore(store.connection, codes.draw))
+        tables = _handlers(
+            desk,
+            table_pb2,
+            _TABLES,
+            TableService(keeper, store.tables, desk, log, self.presences),
+            Seats(keeper, log, known),
+            People(keeper, log, self.presences.away),
+            Documents(keeper, log),
+        )
+        tables["WatchTable"] = desk.stream(
+            "WatchTable", table_pb2.WatchTableRequest, self.watches.follow
+        )
+        company = CompanyService(keeper, store.tables, known, chat, store.hub, desk.gate, log)
+        panels = PanelService(keeper, store.tables, leases, log)
+        return (
+            (_TABLES, tables),
+            (_CATALOG, _handlers(desk, catalog_pb2, _CATALOG, CatalogService())),
+            (_PANELS, _handlers(desk, panel_pb2, _PANELS, panels)),
+            (_COMPANY, _handlers(desk, company_pb2, _COMPANY, company)),
         )
 
     async def start(self, host: str, port: int) -> int:
@@ -201,13 +205,13 @@ class Service:
         self.runner.wake()
 
 
-def _handlers(desk: Desk, module: Any, service: Any, servicer: object) -> dict[str, Any]:
-    """The gRPC handlers of those methods of a service that a servicer has: `Act` is `act`."""
+def _handlers(desk: Desk, module: Any, service: Any, *servicers: object) -> dict[str, Any]:
+    """The gRPC handlers of those methods of a service that servicers have: `Act` is `act`."""
     found = {}
     for method in service.methods:
         name = re.sub(r"(?<!^)([A-Z])", r"_\1", method.name).lower()
-        handler = getattr(servicer, name, None)
-        if handler is not None:
+        handlers = [getattr(one, name) for one in servicers if hasattr(one, name)]
+        for handler in handlers:
             request = getattr(module, method.input_type.name)
             most = LARGE if _DOCUMENT in method.input_type.fields_by_name else SMALL
             found[method.name] = desk.unary(method.name, request, handler, most=most)
