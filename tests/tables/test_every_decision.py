@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tableturn_server.rules.actions import Action, FinishGame
 from tableturn_server.rules.choices import Illegal, pick
@@ -34,6 +35,8 @@ from tableturn_server.tables.state import (
     game_of,
 )
 from tests.rules import ledger
+from tests.rules.cards import play_sand_to_sea
+from tests.rules.play import play
 from tests.rules.players import completion, first, take_turn
 from tests.rules.test_every_game import GAMES, VARIANTS
 from tests.tables.play import BOTS, HOST, SERVICE, TableOfTest, a_table
@@ -389,6 +392,33 @@ def test_a_seat_leaves_in_the_midst_of_a_game(name: str, seats: int) -> None:
         first_turn = chance.randrange(10, 60)
         game = table_of(name, seats, number)
         drop_everywhere(game, chance, to_the_end=0, first_turn=first_turn, most=40)
+
+
+def amid_returns(name: str) -> TableOfTest:
+    """Red has paid the two others, who must return cubes: both are asked at once."""
+    where = {"red": "C3", "blue": "C4", "green": "C4"}
+    holds = {"red": "RG", "blue": "Y" * 10, "green": "Y" * 10}
+    rules: Any
+    if name == "eastern-wonders":
+        rules = play(boats=where, holds=holds)
+        rules.red.moves("C4")
+    else:
+        rules = play_sand_to_sea(boats=where, holds=holds, tiles={"C3": "YYY>B", "C4": "YY>RR"})
+        rules.red.sails("C4", away="S1")
+    rules.red.pays(rules.blue, "R")
+    rules.red.pays(rules.green, "G")
+    game = a_table(name, seats=3, clock=CLOCK, absence=AWAY)
+    game.table = replace(game.table, open=rules.confirmed, hidden=rules.hidden)
+    acts(game, 1, *rules.staged[1], confirm=True)
+    assert game.asked_seats == (2, 3)
+    return game
+
+
+@pytest.mark.clause("DR-4", "EW-22", "EW-R10", "SS-17")
+@pytest.mark.parametrize("name", ["eastern-wonders", "from-sand-to-sea"])
+def test_a_seat_leaves_while_several_must_return_cubes(name: str) -> None:
+    for number in range(4):
+        drop_everywhere(amid_returns(name), Random(number), to_the_end=0.2, most=6)
 
 
 @pytest.mark.case("C7")
