@@ -76,6 +76,7 @@ class World:
 
     async def stand_in(self, host: Caller, seat: int) -> None:
         """A bot plays on for somebody who has been away for too long."""
+        await self.passes(GRACE)
         command = commands.GoAway(by=By(service=True), seat=seat, since=1, bot="greedy")
         await self.one.service.keeper.carry_out(host.table_id, command, None, float("inf"))
         assert (await host.looks()).seats[seat - 1].stand_in == "greedy"
@@ -406,6 +407,7 @@ async def test_who_is_there_already_is_back_at_once(world: World) -> None:
     """The bot was let in at the moment in which the phone connected again."""
     host, (ann, _) = await world.one.a_game(absence=absence(clock_pb2.ABSENCE_POLICY_BOT))
     watch = await Listening(ann).begins()
+    await world.passes(GRACE)
     await world.one.service.keeper.carry_out(
         host.table_id,
         commands.GoAway(by=By(service=True), seat=1, since=1, bot="greedy"),
@@ -417,6 +419,8 @@ async def test_who_is_there_already_is_back_at_once(world: World) -> None:
         return not (await host.looks()).seats[0].stand_in
 
     await eventually(is_back)
+    kinds = [entry.kind for entry in await host.reads_log()]
+    assert kinds[-2:] == [pb.CHANGE_KIND_STAND_IN, pb.CHANGE_KIND_COME_BACK]
     watch.ends()
 
 
