@@ -4,7 +4,14 @@ import pytest
 
 from tableturn_server.tables.making import Wish, make
 from tableturn_server.tables.spans import DAY, HOUR, MINUTE, SECOND
-from tableturn_server.tables.state import Absence, Clock, ClockKind, Making, TimeoutPolicy
+from tableturn_server.tables.state import (
+    Absence,
+    AbsencePolicy,
+    Clock,
+    ClockKind,
+    Making,
+    TimeoutPolicy,
+)
 from tests.tables.play import HOST, SEED, refused
 
 NONE, COUNT_UP, PER_TURN = ClockKind.NONE, ClockKind.COUNT_UP, ClockKind.PER_TURN
@@ -12,15 +19,18 @@ INCREMENT, DELAY = ClockKind.INCREMENT, ClockKind.DELAY
 CORRESPONDENCE = ClockKind.CORRESPONDENCE
 
 
-def made(**wishes: object) -> Making:
-    wish = Wish(
+def a_wish(**wishes: object) -> Wish:
+    return Wish(
         table_id="the-table",
         game="free-table",
         options={},
         host=HOST.token,
         **wishes,  # type: ignore[arg-type]
     )
-    table, _, _ = make(wish, drawn_seed=SEED, now=1000)
+
+
+def made(**wishes: object) -> Making:
+    table, _, _ = make(a_wish(**wishes), drawn_seed=SEED, now=1000)
     return table.making
 
 
@@ -101,3 +111,13 @@ def test_spectators_see_what_is_an_hour_old_at_most() -> None:
 def test_a_private_table_is_not_listed() -> None:
     making = made(private=True, host_stays=True)
     assert (making.private, making.unlisted, making.host_stays) == (True, True, True)
+
+
+def test_what_is_said_of_absence_by_correspondence_is_warned_about() -> None:
+    days = Clock(kind=CORRESPONDENCE, step=DAY)
+    for policy in AbsencePolicy:
+        _, _, warnings = make(
+            a_wish(clock=days, absence=Absence(policy=policy)), drawn_seed=SEED, now=0
+        )
+        assert bool(warnings) is (policy is not AbsencePolicy.WAIT)
+    assert "nobody is ever away" in warnings[0]

@@ -180,9 +180,9 @@ Global___ClockSettings: _TypeAlias = ClockSettings  # noqa: Y015
 
 @_typing.final
 class SeatClock(_message.Message):
-    """The clock of one seat. Times are as of the view's `update_time`; while the clock
-    runs, what is left now follows from `deadline` and the service's time. Clients
-    show it and never send it.
+    """The clock of one seat. While it runs, what is left now follows from `deadline` and
+    the service's time (less `TableView.behind`); `left` and `used` are those of the
+    moment when it began to run. Clients show it and never send it.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -207,8 +207,8 @@ class SeatClock(_message.Message):
 
     @_builtins.property
     def left(self) -> _duration_pb2.Duration:
-        """What is left when the clock stands: of the turn, the bank and the start clock
-        together. Absent for a clock that never runs out.
+        """What is left while the clock stands, or was when it began to run: of the turn, the
+        bank and the start clock together. Absent for a clock that never runs out.
         """
 
     @_builtins.property
@@ -221,7 +221,9 @@ class SeatClock(_message.Message):
 
     @_builtins.property
     def low_time(self) -> _timestamp_pb2.Timestamp:
-        """From when on little time is left. Absent as `deadline` is."""
+        """From when on little time is left: the last tenth of what a turn may take, at least
+        5 seconds, and by correspondence alone more than a minute. Absent as `deadline` is.
+        """
 
     @_builtins.property
     def start_left(self) -> _duration_pb2.Duration:
@@ -266,7 +268,7 @@ class ClockEntry(_message.Message):
 
     @_builtins.property
     def left(self) -> _duration_pb2.Duration:
-        """What was left then."""
+        """What was left when the clock stopped, or began to run."""
 
     def __init__(
         self,

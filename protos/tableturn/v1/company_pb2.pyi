@@ -402,14 +402,14 @@ class ListChatResponse(_message.Message):
     MODE_FIELD_NUMBER: _builtins.int
     MUTED_FIELD_NUMBER: _builtins.int
     mode: Global___ChatMode.ValueType
-    """Who may say something."""
+    """Who may say something. Unspecified: spectators who see the table later aren't told."""
     @_builtins.property
     def lines(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChatLine]:
         """The lines, oldest first."""
 
     @_builtins.property
     def muted(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The seats that are muted."""
+        """The seats that are muted; none are told to such spectators."""
 
     def __init__(
         self,

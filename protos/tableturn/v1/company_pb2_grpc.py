@@ -80,7 +80,8 @@ class CompanyServiceServicer(object):
     def GetJoinCode(self, request, context):
         """The table's join code: short enough to be told across a room. Whoever has it
         may take a free seat, also at a private table. It is the same until it is
-        renewed, and ends with the game. Needs a seat's token or the host's.
+        renewed or nobody has asked for it for 90 days, and ends with the game: GAME_OVER.
+        Needs a seat's token or the host's.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -118,7 +119,8 @@ class CompanyServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def SetChat(self, request, context):
-        """Switches the chat off or on, and mutes seats. Needs the host's token.
+        """Switches the chat off or on, and mutes seats; the host is never muted. Needs the
+        host's token.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

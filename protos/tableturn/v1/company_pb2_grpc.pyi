@@ -40,7 +40,8 @@ class CompanyServiceStub:
     GetJoinCode: _grpc.UnaryUnaryMultiCallable[_company_pb2.GetJoinCodeRequest, _company_pb2.GetJoinCodeResponse]
     """The table's join code: short enough to be told across a room. Whoever has it
     may take a free seat, also at a private table. It is the same until it is
-    renewed, and ends with the game. Needs a seat's token or the host's.
+    renewed or nobody has asked for it for 90 days, and ends with the game: GAME_OVER.
+    Needs a seat's token or the host's.
     """
     MakeSeatCode: _grpc.UnaryUnaryMultiCallable[_company_pb2.MakeSeatCodeRequest, _company_pb2.MakeSeatCodeResponse]
     """A code with which somebody may move a seat to another device: once, within ten
@@ -57,7 +58,9 @@ class CompanyServiceStub:
     ListChat: _grpc.UnaryUnaryMultiCallable[_company_pb2.ListChatRequest, _company_pb2.ListChatResponse]
     """The last lines that were said, oldest first, as far as the caller may read them."""
     SetChat: _grpc.UnaryUnaryMultiCallable[_company_pb2.SetChatRequest, _company_pb2.SetChatResponse]
-    """Switches the chat off or on, and mutes seats. Needs the host's token."""
+    """Switches the chat off or on, and mutes seats; the host is never muted. Needs the
+    host's token.
+    """
 
 @_typing.type_check_only
 class CompanyServiceAsyncStub(CompanyServiceStub):
@@ -71,7 +74,8 @@ class CompanyServiceAsyncStub(CompanyServiceStub):
     GetJoinCode: _aio.UnaryUnaryMultiCallable[_company_pb2.GetJoinCodeRequest, _company_pb2.GetJoinCodeResponse]  # type: ignore[assignment]
     """The table's join code: short enough to be told across a room. Whoever has it
     may take a free seat, also at a private table. It is the same until it is
-    renewed, and ends with the game. Needs a seat's token or the host's.
+    renewed or nobody has asked for it for 90 days, and ends with the game: GAME_OVER.
+    Needs a seat's token or the host's.
     """
     MakeSeatCode: _aio.UnaryUnaryMultiCallable[_company_pb2.MakeSeatCodeRequest, _company_pb2.MakeSeatCodeResponse]  # type: ignore[assignment]
     """A code with which somebody may move a seat to another device: once, within ten
@@ -88,7 +92,9 @@ class CompanyServiceAsyncStub(CompanyServiceStub):
     ListChat: _aio.UnaryUnaryMultiCallable[_company_pb2.ListChatRequest, _company_pb2.ListChatResponse]  # type: ignore[assignment]
     """The last lines that were said, oldest first, as far as the caller may read them."""
     SetChat: _aio.UnaryUnaryMultiCallable[_company_pb2.SetChatRequest, _company_pb2.SetChatResponse]  # type: ignore[assignment]
-    """Switches the chat off or on, and mutes seats. Needs the host's token."""
+    """Switches the chat off or on, and mutes seats; the host is never muted. Needs the
+    host's token.
+    """
 
 class CompanyServiceServicer(metaclass=_abc_1.ABCMeta):
     """Codes to join by, talk, and who is there. None of it is part of the game: it
@@ -105,7 +111,8 @@ class CompanyServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_company_pb2.GetJoinCodeResponse, _abc.Awaitable[_company_pb2.GetJoinCodeResponse]]:
         """The table's join code: short enough to be told across a room. Whoever has it
         may take a free seat, also at a private table. It is the same until it is
-        renewed, and ends with the game. Needs a seat's token or the host's.
+        renewed or nobody has asked for it for 90 days, and ends with the game: GAME_OVER.
+        Needs a seat's token or the host's.
         """
 
     @_abc_1.abstractmethod
@@ -152,6 +159,8 @@ class CompanyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _company_pb2.SetChatRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_company_pb2.SetChatResponse, _abc.Awaitable[_company_pb2.SetChatResponse]]:
-        """Switches the chat off or on, and mutes seats. Needs the host's token."""
+        """Switches the chat off or on, and mutes seats; the host is never muted. Needs the
+        host's token.
+        """
 
 def add_CompanyServiceServicer_to_server(servicer: CompanyServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -84,7 +84,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     decide anew; don't send the same command with a newer revision blindly.
     """
     ERROR_REASON_LIMIT_REACHED: _ErrorReason.ValueType  # 23
-    """RESOURCE_EXHAUSTED: too many calls, watches or tables; `retry_after_ms`."""
+    """RESOURCE_EXHAUSTED: too many calls, watches, tables, lines of talk, codes or wrong
+    codes; `retry_after_ms`.
+    """
     ERROR_REASON_STORE_UNAVAILABLE: _ErrorReason.ValueType  # 24
     """UNAVAILABLE: the store can't be reached. Repeat with the same request id."""
     ERROR_REASON_STORE_FULL: _ErrorReason.ValueType  # 25
@@ -161,7 +163,9 @@ that the command expected (`asked_at`), or the revision is still to come. Look a
 decide anew; don't send the same command with a newer revision blindly.
 """
 ERROR_REASON_LIMIT_REACHED: ErrorReason.ValueType  # 23
-"""RESOURCE_EXHAUSTED: too many calls, watches or tables; `retry_after_ms`."""
+"""RESOURCE_EXHAUSTED: too many calls, watches, tables, lines of talk, codes or wrong
+codes; `retry_after_ms`.
+"""
 ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 24
 """UNAVAILABLE: the store can't be reached. Repeat with the same request id."""
 ERROR_REASON_STORE_FULL: ErrorReason.ValueType  # 25

@@ -33,7 +33,8 @@ class _GestureEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Gesture.Value
     """A short press. While seats are taken: take one. In one's turn: confirm what
     is staged, or in a free-table end the turn. It never ends a turn in which
     nothing was done where that skips something. On the button of a seat that was
-    left in the game: take the seat.
+    left in the game: take the seat. On that of a seat for which a bot stands in: play
+    on oneself, and nothing else.
     """
     GESTURE_LONG: _Gesture.ValueType  # 2
     """A long press. While seats are taken: start with those who are here. In one's
@@ -58,7 +59,8 @@ GESTURE_PRESS: Gesture.ValueType  # 1
 """A short press. While seats are taken: take one. In one's turn: confirm what
 is staged, or in a free-table end the turn. It never ends a turn in which
 nothing was done where that skips something. On the button of a seat that was
-left in the game: take the seat.
+left in the game: take the seat. On that of a seat for which a bot stands in: play
+on oneself, and nothing else.
 """
 GESTURE_LONG: Gesture.ValueType  # 2
 """A long press. While seats are taken: start with those who are here. In one's

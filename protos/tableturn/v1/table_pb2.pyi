@@ -496,7 +496,7 @@ class GetTableResponse(_message.Message):
 
     @_builtins.property
     def presence(self) -> _company_pb2.Presence:
-        """Who is there."""
+        """Who is there. Absent for spectators who see the table later."""
 
     def __init__(
         self,
@@ -1227,7 +1227,9 @@ class WatchTableResponse(_message.Message):
 
     @_builtins.property
     def presence(self) -> _company_pb2.Presence:
-        """Who is there: after the first event, and when it changes."""
+        """Who is there: after the first event, and when it changes. Never for spectators
+        who see the table later.
+        """
 
     @_builtins.property
     def chat(self) -> _company_pb2.ChatLine:
@@ -1584,6 +1586,7 @@ class TableView(_message.Message):
     PAUSED_TIME_FIELD_NUMBER: _builtins.int
     BETWEEN_TIME_FIELD_NUMBER: _builtins.int
     STANDING_SINCE_FIELD_NUMBER: _builtins.int
+    BEHIND_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """The table's id."""
     title: _builtins.str
@@ -1701,6 +1704,12 @@ class TableView(_message.Message):
     def standing_since(self) -> _timestamp_pb2.Timestamp:
         """Since when it is paused or between rounds. Absent if it is neither."""
 
+    @_builtins.property
+    def behind(self) -> _duration_pb2.Duration:
+        """The caller is shown the table as it was so long ago. Absent: as it is. What is left
+        of clocks follows from the service's time less this.
+        """
+
     def __init__(
         self,
         *,
@@ -1741,10 +1750,11 @@ class TableView(_message.Message):
         paused_time: _duration_pb2.Duration | None = ...,
         between_time: _duration_pb2.Duration | None = ...,
         standing_since: _timestamp_pb2.Timestamp | None = ...,
+        behind: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["absence", b"absence", "between_time", b"between_time", "clock", b"clock", "component_set", b"component_set", "create_time", b"create_time", "game_view", b"game_view", "outcome", b"outcome", "paused_time", b"paused_time", "spectator_delay", b"spectator_delay", "standing_since", b"standing_since", "update_time", b"update_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["absence", b"absence", "behind", b"behind", "between_time", b"between_time", "clock", b"clock", "component_set", b"component_set", "create_time", b"create_time", "game_view", b"game_view", "outcome", b"outcome", "paused_time", b"paused_time", "spectator_delay", b"spectator_delay", "standing_since", b"standing_since", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["absence", b"absence", "between_time", b"between_time", "change_id", b"change_id", "choices", b"choices", "clock", b"clock", "component_set", b"component_set", "create_time", b"create_time", "drop_votes", b"drop_votes", "game", b"game", "game_view", b"game_view", "host_seat", b"host_seat", "log_hash", b"log_hash", "next_table_id", b"next_table_id", "open_seed", b"open_seed", "options", b"options", "outcome", b"outcome", "panels", b"panels", "paused", b"paused", "paused_time", b"paused_time", "private", b"private", "prompts", b"prompts", "revision", b"revision", "rules_version", b"rules_version", "seats", b"seats", "seed", b"seed", "seed_hash", b"seed_hash", "spectator_delay", b"spectator_delay", "staged", b"staged", "standing_since", b"standing_since", "status", b"status", "table_id", b"table_id", "takeback", b"takeback", "takeback_asked", b"takeback_asked", "title", b"title", "turns", b"turns", "update_time", b"update_time", "viewer", b"viewer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["absence", b"absence", "behind", b"behind", "between_time", b"between_time", "change_id", b"change_id", "choices", b"choices", "clock", b"clock", "component_set", b"component_set", "create_time", b"create_time", "drop_votes", b"drop_votes", "game", b"game", "game_view", b"game_view", "host_seat", b"host_seat", "log_hash", b"log_hash", "next_table_id", b"next_table_id", "open_seed", b"open_seed", "options", b"options", "outcome", b"outcome", "panels", b"panels", "paused", b"paused", "paused_time", b"paused_time", "private", b"private", "prompts", b"prompts", "revision", b"revision", "rules_version", b"rules_version", "seats", b"seats", "seed", b"seed", "seed_hash", b"seed_hash", "spectator_delay", b"spectator_delay", "staged", b"staged", "standing_since", b"standing_since", "status", b"status", "table_id", b"table_id", "takeback", b"takeback", "takeback_asked", b"takeback_asked", "title", b"title", "turns", b"turns", "update_time", b"update_time", "viewer", b"viewer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1767,7 +1777,7 @@ class DropVote(_message.Message):
 
     @_builtins.property
     def waiting_for(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Those who still have to."""
+        """Those who don't want it yet, also who is away: nobody waits for the latter."""
 
     def __init__(
         self,

@@ -221,10 +221,10 @@ class TableServiceServicer(object):
 
     def CreateTable(self, request, context):
         """Makes a table. With a `table_id` chosen by the client, a table that exists
-        under it is refused with TABLE_EXISTS, or returned as it is if
-        `if_absent` is set and game, options and seats agree. UNKNOWN_NAME for an
-        unknown game or option, BAD_COMPONENTS for a component set that doesn't
-        hold.
+        under it is refused with TABLE_EXISTS, or returned as it is if `if_absent` is
+        set, and game, options, components, seats, clock, absence, privacy and delay
+        agree. UNKNOWN_NAME for an unknown game or option, BAD_COMPONENTS for a
+        component set that doesn't hold.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -232,7 +232,9 @@ class TableServiceServicer(object):
 
     def GetTable(self, request, context):
         """A table as the caller's token may see it: as a seat, else as a spectator.
-        BAD_TOKEN or NOT_ALLOWED where spectators need a watch token.
+        BAD_TOKEN or NOT_ALLOWED where spectators need a watch token, and at a private
+        table. NOT_ALLOWED with `retry_after_ms` where spectators see the table later, and
+        there is nothing yet that they may see.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -248,6 +250,9 @@ class TableServiceServicer(object):
     def TakeSeat(self, request, context):
         """Takes a seat that is free. SEAT_TAKEN, TABLE_FULL, or GAME_OVER. A seat that
         was left in a running game may be taken. The answer is enough to play from.
+        NOT_ALLOWED at a private table without its join code or the host's token. With a
+        seat code it moves that seat to another token instead. UNKNOWN_CODE for a code
+        that is for nothing, LIMIT_REACHED after too many wrong ones.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -398,8 +403,9 @@ class TableServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def AddTime(self, request, context):
-        """Gives a seat, or all, more time. Needs the host's token, or that of another seat
-        in the game: nobody gives time to themselves. NO_CLOCK, NOT_STARTED, GAME_OVER.
+        """Gives a seat more time. Needs the host's token, or that of another seat in the
+        game: nobody gives time to themselves. The host may give it to all at once.
+        NO_CLOCK, NOT_STARTED, GAME_OVER, NOT_ALLOWED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -407,7 +413,9 @@ class TableServiceServicer(object):
 
     def StandIn(self, request, context):
         """Lets a bot play on for a person until the person comes back. Needs the seat's
-        token or the host's. UNKNOWN_NAME, NOT_STARTED, GAME_OVER.
+        token or the host's. It plays as long as somebody else plays in person. BAD_FIELD
+        for a seat on which no person sits, NOT_ASKED for one that has left the game.
+        UNKNOWN_NAME, NOT_STARTED, GAME_OVER.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -433,7 +441,8 @@ class TableServiceServicer(object):
 
     def PassHost(self, request, context):
         """Hands the host's duties to a seat: whoever holds it may do what the host may, and
-        the host's own token may no more. Needs the host's token.
+        the host's own token may no more. Needs the host's token. BAD_FIELD for a seat on
+        which no person sits, NOT_ALLOWED for one at a panel, which has no device.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -60,20 +60,25 @@ class TableServiceStub:
     def __new__(cls, channel: _aio.Channel) -> TableServiceAsyncStub: ...
     CreateTable: _grpc.UnaryUnaryMultiCallable[_table_pb2.CreateTableRequest, _table_pb2.CreateTableResponse]
     """Makes a table. With a `table_id` chosen by the client, a table that exists
-    under it is refused with TABLE_EXISTS, or returned as it is if
-    `if_absent` is set and game, options and seats agree. UNKNOWN_NAME for an
-    unknown game or option, BAD_COMPONENTS for a component set that doesn't
-    hold.
+    under it is refused with TABLE_EXISTS, or returned as it is if `if_absent` is
+    set, and game, options, components, seats, clock, absence, privacy and delay
+    agree. UNKNOWN_NAME for an unknown game or option, BAD_COMPONENTS for a
+    component set that doesn't hold.
     """
     GetTable: _grpc.UnaryUnaryMultiCallable[_table_pb2.GetTableRequest, _table_pb2.GetTableResponse]
     """A table as the caller's token may see it: as a seat, else as a spectator.
-    BAD_TOKEN or NOT_ALLOWED where spectators need a watch token.
+    BAD_TOKEN or NOT_ALLOWED where spectators need a watch token, and at a private
+    table. NOT_ALLOWED with `retry_after_ms` where spectators see the table later, and
+    there is nothing yet that they may see.
     """
     ListTables: _grpc.UnaryUnaryMultiCallable[_table_pb2.ListTablesRequest, _table_pb2.ListTablesResponse]
     """Listed tables, a page at a time, in no particular order."""
     TakeSeat: _grpc.UnaryUnaryMultiCallable[_table_pb2.TakeSeatRequest, _table_pb2.TakeSeatResponse]
     """Takes a seat that is free. SEAT_TAKEN, TABLE_FULL, or GAME_OVER. A seat that
     was left in a running game may be taken. The answer is enough to play from.
+    NOT_ALLOWED at a private table without its join code or the host's token. With a
+    seat code it moves that seat to another token instead. UNKNOWN_CODE for a code
+    that is for nothing, LIMIT_REACHED after too many wrong ones.
     """
     LeaveSeat: _grpc.UnaryUnaryMultiCallable[_table_pb2.LeaveSeatRequest, _table_pb2.LeaveSeatResponse]
     """Leaves a seat, which is then free; the token loses it. The game waits.
@@ -147,12 +152,15 @@ class TableServiceStub:
     again, by anybody, it answers with the same table. GAME_RUNNING before the end.
     """
     AddTime: _grpc.UnaryUnaryMultiCallable[_table_pb2.AddTimeRequest, _table_pb2.AddTimeResponse]
-    """Gives a seat, or all, more time. Needs the host's token, or that of another seat
-    in the game: nobody gives time to themselves. NO_CLOCK, NOT_STARTED, GAME_OVER.
+    """Gives a seat more time. Needs the host's token, or that of another seat in the
+    game: nobody gives time to themselves. The host may give it to all at once.
+    NO_CLOCK, NOT_STARTED, GAME_OVER, NOT_ALLOWED.
     """
     StandIn: _grpc.UnaryUnaryMultiCallable[_table_pb2.StandInRequest, _table_pb2.StandInResponse]
     """Lets a bot play on for a person until the person comes back. Needs the seat's
-    token or the host's. UNKNOWN_NAME, NOT_STARTED, GAME_OVER.
+    token or the host's. It plays as long as somebody else plays in person. BAD_FIELD
+    for a seat on which no person sits, NOT_ASKED for one that has left the game.
+    UNKNOWN_NAME, NOT_STARTED, GAME_OVER.
     """
     ComeBack: _grpc.UnaryUnaryMultiCallable[_table_pb2.ComeBackRequest, _table_pb2.ComeBackResponse]
     """The person plays on from the next decision. Needs the seat's token. Staging or
@@ -166,7 +174,8 @@ class TableServiceStub:
     """
     PassHost: _grpc.UnaryUnaryMultiCallable[_table_pb2.PassHostRequest, _table_pb2.PassHostResponse]
     """Hands the host's duties to a seat: whoever holds it may do what the host may, and
-    the host's own token may no more. Needs the host's token.
+    the host's own token may no more. Needs the host's token. BAD_FIELD for a seat on
+    which no person sits, NOT_ALLOWED for one at a panel, which has no device.
     """
 
 @_typing.type_check_only
@@ -201,20 +210,25 @@ class TableServiceAsyncStub(TableServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateTable: _aio.UnaryUnaryMultiCallable[_table_pb2.CreateTableRequest, _table_pb2.CreateTableResponse]  # type: ignore[assignment]
     """Makes a table. With a `table_id` chosen by the client, a table that exists
-    under it is refused with TABLE_EXISTS, or returned as it is if
-    `if_absent` is set and game, options and seats agree. UNKNOWN_NAME for an
-    unknown game or option, BAD_COMPONENTS for a component set that doesn't
-    hold.
+    under it is refused with TABLE_EXISTS, or returned as it is if `if_absent` is
+    set, and game, options, components, seats, clock, absence, privacy and delay
+    agree. UNKNOWN_NAME for an unknown game or option, BAD_COMPONENTS for a
+    component set that doesn't hold.
     """
     GetTable: _aio.UnaryUnaryMultiCallable[_table_pb2.GetTableRequest, _table_pb2.GetTableResponse]  # type: ignore[assignment]
     """A table as the caller's token may see it: as a seat, else as a spectator.
-    BAD_TOKEN or NOT_ALLOWED where spectators need a watch token.
+    BAD_TOKEN or NOT_ALLOWED where spectators need a watch token, and at a private
+    table. NOT_ALLOWED with `retry_after_ms` where spectators see the table later, and
+    there is nothing yet that they may see.
     """
     ListTables: _aio.UnaryUnaryMultiCallable[_table_pb2.ListTablesRequest, _table_pb2.ListTablesResponse]  # type: ignore[assignment]
     """Listed tables, a page at a time, in no particular order."""
     TakeSeat: _aio.UnaryUnaryMultiCallable[_table_pb2.TakeSeatRequest, _table_pb2.TakeSeatResponse]  # type: ignore[assignment]
     """Takes a seat that is free. SEAT_TAKEN, TABLE_FULL, or GAME_OVER. A seat that
     was left in a running game may be taken. The answer is enough to play from.
+    NOT_ALLOWED at a private table without its join code or the host's token. With a
+    seat code it moves that seat to another token instead. UNKNOWN_CODE for a code
+    that is for nothing, LIMIT_REACHED after too many wrong ones.
     """
     LeaveSeat: _aio.UnaryUnaryMultiCallable[_table_pb2.LeaveSeatRequest, _table_pb2.LeaveSeatResponse]  # type: ignore[assignment]
     """Leaves a seat, which is then free; the token loses it. The game waits.
@@ -288,12 +302,15 @@ class TableServiceAsyncStub(TableServiceStub):
     again, by anybody, it answers with the same table. GAME_RUNNING before the end.
     """
     AddTime: _aio.UnaryUnaryMultiCallable[_table_pb2.AddTimeRequest, _table_pb2.AddTimeResponse]  # type: ignore[assignment]
-    """Gives a seat, or all, more time. Needs the host's token, or that of another seat
-    in the game: nobody gives time to themselves. NO_CLOCK, NOT_STARTED, GAME_OVER.
+    """Gives a seat more time. Needs the host's token, or that of another seat in the
+    game: nobody gives time to themselves. The host may give it to all at once.
+    NO_CLOCK, NOT_STARTED, GAME_OVER, NOT_ALLOWED.
     """
     StandIn: _aio.UnaryUnaryMultiCallable[_table_pb2.StandInRequest, _table_pb2.StandInResponse]  # type: ignore[assignment]
     """Lets a bot play on for a person until the person comes back. Needs the seat's
-    token or the host's. UNKNOWN_NAME, NOT_STARTED, GAME_OVER.
+    token or the host's. It plays as long as somebody else plays in person. BAD_FIELD
+    for a seat on which no person sits, NOT_ASKED for one that has left the game.
+    UNKNOWN_NAME, NOT_STARTED, GAME_OVER.
     """
     ComeBack: _aio.UnaryUnaryMultiCallable[_table_pb2.ComeBackRequest, _table_pb2.ComeBackResponse]  # type: ignore[assignment]
     """The person plays on from the next decision. Needs the seat's token. Staging or
@@ -307,7 +324,8 @@ class TableServiceAsyncStub(TableServiceStub):
     """
     PassHost: _aio.UnaryUnaryMultiCallable[_table_pb2.PassHostRequest, _table_pb2.PassHostResponse]  # type: ignore[assignment]
     """Hands the host's duties to a seat: whoever holds it may do what the host may, and
-    the host's own token may no more. Needs the host's token.
+    the host's own token may no more. Needs the host's token. BAD_FIELD for a seat on
+    which no person sits, NOT_ALLOWED for one at a panel, which has no device.
     """
 
 class TableServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -345,10 +363,10 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_table_pb2.CreateTableResponse, _abc.Awaitable[_table_pb2.CreateTableResponse]]:
         """Makes a table. With a `table_id` chosen by the client, a table that exists
-        under it is refused with TABLE_EXISTS, or returned as it is if
-        `if_absent` is set and game, options and seats agree. UNKNOWN_NAME for an
-        unknown game or option, BAD_COMPONENTS for a component set that doesn't
-        hold.
+        under it is refused with TABLE_EXISTS, or returned as it is if `if_absent` is
+        set, and game, options, components, seats, clock, absence, privacy and delay
+        agree. UNKNOWN_NAME for an unknown game or option, BAD_COMPONENTS for a
+        component set that doesn't hold.
         """
 
     @_abc_1.abstractmethod
@@ -358,7 +376,9 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_table_pb2.GetTableResponse, _abc.Awaitable[_table_pb2.GetTableResponse]]:
         """A table as the caller's token may see it: as a seat, else as a spectator.
-        BAD_TOKEN or NOT_ALLOWED where spectators need a watch token.
+        BAD_TOKEN or NOT_ALLOWED where spectators need a watch token, and at a private
+        table. NOT_ALLOWED with `retry_after_ms` where spectators see the table later, and
+        there is nothing yet that they may see.
         """
 
     @_abc_1.abstractmethod
@@ -377,6 +397,9 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_table_pb2.TakeSeatResponse, _abc.Awaitable[_table_pb2.TakeSeatResponse]]:
         """Takes a seat that is free. SEAT_TAKEN, TABLE_FULL, or GAME_OVER. A seat that
         was left in a running game may be taken. The answer is enough to play from.
+        NOT_ALLOWED at a private table without its join code or the host's token. With a
+        seat code it moves that seat to another token instead. UNKNOWN_CODE for a code
+        that is for nothing, LIMIT_REACHED after too many wrong ones.
         """
 
     @_abc_1.abstractmethod
@@ -558,8 +581,9 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _table_pb2.AddTimeRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_table_pb2.AddTimeResponse, _abc.Awaitable[_table_pb2.AddTimeResponse]]:
-        """Gives a seat, or all, more time. Needs the host's token, or that of another seat
-        in the game: nobody gives time to themselves. NO_CLOCK, NOT_STARTED, GAME_OVER.
+        """Gives a seat more time. Needs the host's token, or that of another seat in the
+        game: nobody gives time to themselves. The host may give it to all at once.
+        NO_CLOCK, NOT_STARTED, GAME_OVER, NOT_ALLOWED.
         """
 
     @_abc_1.abstractmethod
@@ -569,7 +593,9 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_table_pb2.StandInResponse, _abc.Awaitable[_table_pb2.StandInResponse]]:
         """Lets a bot play on for a person until the person comes back. Needs the seat's
-        token or the host's. UNKNOWN_NAME, NOT_STARTED, GAME_OVER.
+        token or the host's. It plays as long as somebody else plays in person. BAD_FIELD
+        for a seat on which no person sits, NOT_ASKED for one that has left the game.
+        UNKNOWN_NAME, NOT_STARTED, GAME_OVER.
         """
 
     @_abc_1.abstractmethod
@@ -601,7 +627,8 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_table_pb2.PassHostResponse, _abc.Awaitable[_table_pb2.PassHostResponse]]:
         """Hands the host's duties to a seat: whoever holds it may do what the host may, and
-        the host's own token may no more. Needs the host's token.
+        the host's own token may no more. Needs the host's token. BAD_FIELD for a seat on
+        which no person sits, NOT_ALLOWED for one at a panel, which has no device.
         """
 
 def add_TableServiceServicer_to_server(servicer: TableServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

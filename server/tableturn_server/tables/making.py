@@ -17,9 +17,11 @@ from tableturn_server.tables.spans import DAY, HOUR, SECOND, in_time
 from tableturn_server.tables.state import (
     SEAT_COLORS,
     Absence,
+    AbsencePolicy,
     Clock,
     ClockKind,
     Making,
+    Panel,
     Seat,
     Status,
     Table,
@@ -65,27 +67,9 @@ def make(wish: Wish, *, drawn_seed: bytes, now: int) -> tuple[Table, LogEntry, t
     `drawn_seed` is used unless the wish names a seed of its own. Raises Refused
     with UNKNOWN_NAME, BAD_FIELD or BAD_COMPONENTS.
     """
-    check_table_id(wish.table_id)
-    kind = catalog.GAMES.get(wish.game)
-    if kind is None:
-        raise Refused(
-            Reason.UNKNOWN_NAME,
-            f"there is no game {wish.game[:40]!r}; games: {', '.join(sorted(catalog.GAMES))}",
-            field="game",
-        )
+    kind = _kind(wish)
+    _check(wish)
     seats = wish.seats or kind.seats.start
-    check_token(wish.host, "host_token_sha256")
-    if wish.watch:
-        check_token(wish.watch, "watch_token_sha256")
-    if wish.seed and len(wish.seed) != SEED_BYTES:
-        raise Refused(
-            Reason.BAD_FIELD,
-            f"a seed has {SEED_BYTES} bytes, not {len(wish.seed)}",
-            field="seed",
-        )
-    check_clock(wish.clock)
-    check_absence(wish.absence)
-    check_delay(wish.spectator_delay)
     chosen, custom = _component_set(kind.component_set, wish)
     options = _options(kind, seats, wish.options, chosen)
     making = Making(
@@ -112,26 +96,70 @@ def make(wish: Wish, *, drawn_seed: bytes, now: int) -> tuple[Table, LogEntry, t
         spectator_delay=wish.spectator_delay,
         host_stays=wish.host_stays,
     )
-    table: Table = TableState(
+    line = f"a table of {kind.title} for {seats} is made"
+    entry = LogEntry(revision=1, time=now, kind=ChangeKind.CREATE, lines=(line,))
+    warnings = kind.warnings(Setting(seats=seats, options=options, components=chosen))
+    table = new_table(making, tuple(Seat(color) for color in SEAT_COLORS[:seats]))
+    return table, entry, (*warnings, *_warnings(wish))
+
+
+def new_table(making: Making, seats: tuple[Seat, ...], panels: tuple[Panel, ...] = ()) -> Table:
+    """A table at its first revision, with nobody asked anything yet."""
+    count = len(seats)
+    return TableState(
         making=making,
         revision=1,
-        stamp=now,
+        stamp=making.created,
         status=Status.OPEN,
         paused=False,
-        seats=tuple(Seat(color) for color in SEAT_COLORS[:seats]),
-        asked_at=(0,) * seats,
+        seats=seats,
+        asked_at=(0,) * count,
         turned_at=0,
-        staged=((),) * seats,
+        staged=((),) * count,
         turns=0,
         log_hash=b"",
         takeback_asked=(),
         open=None,
         hidden=None,
+        panels=panels,
     )
-    line = f"a table of {kind.title} for {seats} is made"
-    entry = LogEntry(revision=1, time=now, kind=ChangeKind.CREATE, lines=(line,))
-    warnings = kind.warnings(Setting(seats=seats, options=options, components=chosen))
-    return table, entry, warnings
+
+
+def _kind(wish: Wish) -> type[Game[object, object]]:
+    """The game that is wanted. Raises Refused for one that there is not."""
+    kind = catalog.GAMES.get(wish.game)
+    if kind is None:
+        raise Refused(
+            Reason.UNKNOWN_NAME,
+            f"there is no game {wish.game[:40]!r}; games: {', '.join(sorted(catalog.GAMES))}",
+            field="game",
+        )
+    return kind
+
+
+def _check(wish: Wish) -> None:
+    """Raise Refused for what no table has, whatever its game."""
+    check_table_id(wish.table_id)
+    check_token(wish.host, "host_token_sha256")
+    if wish.watch:
+        check_token(wish.watch, "watch_token_sha256")
+    if wish.seed and len(wish.seed) != SEED_BYTES:
+        raise Refused(
+            Reason.BAD_FIELD,
+            f"a seed has {SEED_BYTES} bytes, not {len(wish.seed)}",
+            field="seed",
+        )
+    check_clock(wish.clock)
+    check_absence(wish.absence)
+    check_delay(wish.spectator_delay)
+
+
+def _warnings(wish: Wish) -> tuple[str, ...]:
+    """What is wanted and has no effect."""
+    by_days = wish.clock.kind is ClockKind.CORRESPONDENCE
+    if by_days and wish.absence.policy is not AbsencePolicy.WAIT:
+        return ("by correspondence nobody is ever away: what shall happen then has no effect",)
+    return ()
 
 
 def _component_set(shipped: str | None, wish: Wish) -> tuple[components.ComponentSet | None, bytes]:

@@ -19,11 +19,11 @@ from tableturn_server.tables import commands
 from tableturn_server.tables.change import Change
 from tableturn_server.tables.facts import may_be_host
 from tableturn_server.tables.log import ChangeKind, LogEntry
-from tableturn_server.tables.making import check_table_id
+from tableturn_server.tables.making import check_table_id, new_table
 from tableturn_server.tables.moving import seat_moved
 from tableturn_server.tables.panels import at_next_table
 from tableturn_server.tables.rights import check_over, is_host, panels_of_token, unknown_token
-from tableturn_server.tables.state import Occupant, Seat, Status, Table, TableState, game_of
+from tableturn_server.tables.state import Occupant, Seat, Table, game_of
 
 _ID_BYTES = 10
 
@@ -63,6 +63,7 @@ def next_table(
         open_seed=False,
         created=now,
         left_out=0,
+        rematch=True,
     )
     count = len(table.seats)
     to = _places(table, order)
@@ -70,22 +71,12 @@ def next_table(
     host_seat = to.get(table.host_seat, 0)
     if host_seat and not may_be_host(seats[host_seat]):
         host_seat = 0
-    made: Table = TableState(
-        making=making,
-        revision=1,
-        stamp=now,
-        status=Status.OPEN,
-        paused=False,
-        seats=tuple(seats[number] for number in range(1, count + 1)),
-        asked_at=(0,) * count,
-        turned_at=0,
-        staged=((),) * count,
-        turns=0,
-        log_hash=b"",
-        takeback_asked=(),
-        open=None,
-        hidden=None,
-        panels=tuple(at_next_table(panel, to) for panel in table.panels),
+    made = replace(
+        new_table(
+            making,
+            tuple(seats[number] for number in range(1, count + 1)),
+            tuple(at_next_table(panel, to) for panel in table.panels),
+        ),
         host_seat=host_seat,
         host_gone=table.host_gone and host_seat > 0,
     )
