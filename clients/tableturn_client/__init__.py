@@ -38,9 +38,10 @@ from tableturn_client.events import (
     Stale,
 )
 from tableturn_client.handle import Done
-from tableturn_client.handles import Asked, Confirmation, RematchOrder, Seat, Table
+from tableturn_client.handles import Asked, RematchOrder, Seat, Table
 from tableturn_client.panels import Gesture, Panel, Pressed
-from tableturn_client.timekeeping import Timekeeping, time_left, time_used
+from tableturn_client.seating import Confirmation
+from tableturn_client.timekeeping import Timekeeping, start_left, time_left, time_used
 from tableturn_client.tokens import new_request_id, new_token, token_sha256
 from tableturn_client.watching import Watch
 from tableturn_client.wire import Machine, Retry
@@ -94,6 +95,7 @@ __all__ = [
     "new_request_id",
     "new_token",
     "pick",
+    "start_left",
     "time_left",
     "time_used",
     "to_action",

@@ -19,6 +19,7 @@ from math import prod
 from tableturn import notation
 from tableturn.v1.actions_pb2 import Action, BonusKind, Choice, CubeBounds, CubeColor, Cubes
 from tableturn_client.errors import BadValue, UnreadableText
+from tableturn_client.values import shown
 
 AnyAction = Action | str
 """An action as a message, or in its text form."""
@@ -50,6 +51,8 @@ def to_action(action: AnyAction, index: int = 0) -> Action:
     """The action that a text means; a message is taken as it is. Raises UnreadableText."""
     if isinstance(action, Action):
         return action
+    if not isinstance(action, str):
+        raise BadValue(f"an action is a text or a message, not {shown(action)}")
     try:
         kind, fields = notation.parse(action)
     except notation.Unreadable as unreadable:

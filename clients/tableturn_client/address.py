@@ -41,6 +41,8 @@ def read_address(text: str) -> Address:
     >>> read_address("https://play.example").target
     'play.example:443'
     """
+    if not isinstance(text, str):
+        raise BadAddress(f"{text!r:.60} is no address: {_USAGE}")
     shown = text.strip()
     if shown.startswith("unix:") and len(shown) > len("unix:"):
         return Address(shown, shown, loopback=True)

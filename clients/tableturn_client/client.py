@@ -8,17 +8,18 @@ from enum import Enum
 from types import TracebackType
 from typing import Self
 
-from tableturn.v1 import catalog_pb2, company_pb2, table_pb2
+from tableturn.v1 import catalog_pb2, clock_pb2, company_pb2, table_pb2
 from tableturn.v1.catalog_pb2 import ComponentSetSummary, GameInfo, GetRulesResponse
 from tableturn.v1.table_pb2 import TableSummary, TableView
 from tableturn_client.address import DEFAULT_SERVER, read_address
-from tableturn_client.clocks import Absence, Clock, duration
+from tableturn_client.clocks import Absence, Clock, some
 from tableturn_client.company import Code, CodeFor
 from tableturn_client.errors import BadValue
 from tableturn_client.handles import Seat, Table
 from tableturn_client.panels import Panel
 from tableturn_client.timekeeping import Timekeeping
 from tableturn_client.tokens import new_request_id, new_token, token_sha256
+from tableturn_client.values import chosen, instance, request_of, shown, whole
 from tableturn_client.wire import Machine, OnRetry, Retry, Wire
 
 
@@ -92,7 +93,7 @@ class Client:
 
     async def rules(self, game: str) -> GetRulesResponse:
         """The rules of a game as they are played there, clause by clause."""
-        request = catalog_pb2.GetRulesRequest(game=game)
+        request = request_of(catalog_pb2.GetRulesRequest, game=game)
         return await self._wire.call(self._wire.catalog.GetRules, request)
 
     async def component_sets(self) -> Sequence[ComponentSetSummary]:
@@ -102,13 +103,13 @@ class Client:
 
     async def component_set(self, name: str) -> ComponentSet:
         """One shipped component set with all its values and sources."""
-        request = catalog_pb2.GetComponentSetRequest(name=name)
+        request = request_of(catalog_pb2.GetComponentSetRequest, name=name)
         answer = await self._wire.call(self._wire.catalog.GetComponentSet, request)
         return ComponentSet(answer.summary, answer.document)
 
     async def check_component_set(self, game: str, document: bytes) -> ComponentSetSummary:
         """Check a component set of one's own. Raises BadComponents, which names the place."""
-        request = catalog_pb2.CheckComponentSetRequest(game=game, document=document)
+        request = request_of(catalog_pb2.CheckComponentSetRequest, game=game, document=document)
         return (await self._wire.call(self._wire.catalog.CheckComponentSet, request)).summary
 
     # ------------------------------------------------------------ tables
@@ -143,38 +144,41 @@ class Client:
         see everything `spectator_delay` seconds later. The host's duties pass on when the host
         has gone, unless `host_stays`.
         """
-        if seats < 0:
-            raise BadValue(f"a table can't have {seats} seats")
         host_token = host_token or new_token()
-        request = table_pb2.CreateTableRequest(
+        request = request_of(
+            table_pb2.CreateTableRequest,
             table_id=table_id,
             if_absent=if_absent,
             request_id=request_id or new_request_id(),
             game=game,
-            seats=seats,
-            options=dict(options or {}),
+            seats=whole(seats, 0, 2**32 - 1, "no number of seats"),
+            options=_texts(options),
             component_set=components,
             host_token_sha256=token_sha256(host_token),
             watch_token_sha256=token_sha256(watch_token) if watch_token else b"",
             unlisted=unlisted,
             start_when_full=start_when_full,
-            takeback=takeback.value,
+            takeback=chosen(takeback, Takeback, "who may take turns back"),
             seed=seed,
             title=title,
-            clock=clock.message if clock else None,
-            absence=absence.message if absence else None,
+            clock=_clock(clock),
+            absence=_absence(absence),
             private=private,
-            spectator_delay=duration(spectator_delay) if spectator_delay else None,
+            spectator_delay=some(spectator_delay),
             host_stays=host_stays,
         )
         answer = await self._wire.call(self._wire.tables.CreateTable, request)
+        return self._made(answer, host_token)
+
+    def _made(self, answer: table_pb2.CreateTableResponse, host_token: str) -> NewTable:
+        """The table that was made, with a handle for its host."""
         table = self.table(answer.table.table_id, token=host_token)
         table._looked(answer.table)
         return NewTable(table, answer.table, tuple(answer.warnings), answer.replayed)
 
     async def resolve_code(self, code: str) -> Code:
         """What a code is for: a join code, or one that moves a seat. Raises UnknownCode."""
-        request = company_pb2.ResolveCodeRequest(code=code)
+        request = request_of(company_pb2.ResolveCodeRequest, code=code)
         answer = await self._wire.call(self._wire.company.ResolveCode, request)
         meaning = CodeFor(answer.kind)
         return Code(meaning, answer.table_id, answer.game, answer.title, answer.seat)
@@ -202,7 +206,9 @@ class Client:
         """The listed tables, in no particular order."""
         page_token = ""
         while True:
-            request = table_pb2.ListTablesRequest(page_size=page_size, page_token=page_token)
+            request = request_of(
+                table_pb2.ListTablesRequest, page_size=page_size, page_token=page_token
+            )
             answer = await self._wire.call(self._wire.tables.ListTables, request)
             for table in answer.tables:
                 yield table
@@ -214,10 +220,30 @@ class Client:
         self, document: bytes, *, token: str, table_id: str = "", request_id: str = ""
     ) -> TableView:
         """Make a table out of an exported document; needs the admin's token."""
-        request = table_pb2.ImportTableRequest(
-            document=document, table_id=table_id, request_id=request_id or new_request_id()
+        request = request_of(
+            table_pb2.ImportTableRequest,
+            document=document,
+            table_id=table_id,
+            request_id=request_id or new_request_id(),
         )
         return (await self._wire.call(self._wire.tables.ImportTable, request, token)).table
+
+
+def _texts(options: Mapping[str, str] | None) -> dict[str, str]:
+    """The options of a game by their names."""
+    if options is not None and not isinstance(options, Mapping):
+        raise BadValue(f"options are texts by their names, not {shown(options)}")
+    return dict(options or {})
+
+
+def _clock(clock: Clock | None) -> clock_pb2.ClockSettings | None:
+    """A clock as it is sent."""
+    return None if clock is None else instance(clock, Clock, "a clock is a Clock").message
+
+
+def _absence(absence: Absence | None) -> clock_pb2.AbsenceSettings | None:
+    """What happens to who is away, as it is sent."""
+    return None if absence is None else instance(absence, Absence, "it is an Absence").message
 
 
 def connect(
@@ -234,9 +260,11 @@ def connect(
     `root_certificates` (PEM) are then trusted instead of the usual ones. `retry` sets how long
     calls without an answer are repeated, `on_retry` is told of each repetition.
     """
+    if root_certificates is not None:
+        instance(root_certificates, bytes, "certificates are the bytes of a PEM file")
     wire = Wire(
         read_address(server),
-        retry or Retry(),
+        instance(retry or Retry(), Retry, "how calls are repeated is a Retry"),
         machine or Machine(),
         on_retry,
         root_certificates,

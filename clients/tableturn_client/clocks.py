@@ -18,10 +18,11 @@ from google.protobuf.duration_pb2 import Duration
 
 from tableturn.v1 import clock_pb2
 from tableturn_client.errors import BadValue
+from tableturn_client.values import chosen, number, shown
 
 HOUR = 3_600.0
 DAY = 24 * HOUR
-_LONGEST = 1_000 * DAY
+_LONGEST = 366 * DAY
 
 
 class ClockKind(Enum):
@@ -67,9 +68,9 @@ class Clock:
     start: float = 0.0
 
     @classmethod
-    def count_up(cls) -> Self:
+    def count_up(cls, *, start: float = 0.0) -> Self:
         """Time is counted and never runs out."""
-        return cls(ClockKind.COUNT_UP)
+        return cls(ClockKind.COUNT_UP, start=start)
 
     @classmethod
     def per_turn(cls, step: float, *, time_up: TimeUp = TimeUp.WARN, start: float = 0.0) -> Self:
@@ -92,20 +93,26 @@ class Clock:
 
     @classmethod
     def correspondence(
-        cls, *, days: float = 0.0, hours: float = 0.0, time_up: TimeUp = TimeUp.WARN
+        cls,
+        *,
+        days: float = 0.0,
+        hours: float = 0.0,
+        time_up: TimeUp = TimeUp.WARN,
+        start: float = 0.0,
     ) -> Self:
         """So long for each turn, for people who look in now and then."""
-        return cls(ClockKind.CORRESPONDENCE, step=days * DAY + hours * HOUR, time_up=time_up)
+        step = number(days) * DAY + number(hours) * HOUR
+        return cls(ClockKind.CORRESPONDENCE, step=step, time_up=time_up, start=start)
 
     @property
     def message(self) -> clock_pb2.ClockSettings:
         """The clock as it is sent. Raises BadValue."""
         return clock_pb2.ClockSettings(
-            kind=self.kind.value,
-            bank=duration(self.bank) if self.bank else None,
-            step=duration(self.step) if self.step else None,
-            timeout=self.time_up.value,
-            start=duration(self.start) if self.start else None,
+            kind=chosen(self.kind, ClockKind, "the kind of a clock"),
+            bank=some(self.bank),
+            step=some(self.step),
+            timeout=chosen(self.time_up, TimeUp, "what happens when time is up"),
+            start=some(self.start),
         )
 
 
@@ -119,14 +126,21 @@ class Absence:
     @property
     def message(self) -> clock_pb2.AbsenceSettings:
         """The settings as they are sent. Raises BadValue."""
-        grace = duration(self.grace) if self.grace else None
-        return clock_pb2.AbsenceSettings(policy=self.if_away.value, grace=grace)
+        policy = chosen(self.if_away, IfAway, "what happens to who is away")
+        return clock_pb2.AbsenceSettings(policy=policy, grace=some(self.grace))
 
 
 def duration(seconds: float) -> Duration:
     """Seconds as they are sent. Raises BadValue for a time that is none."""
-    if not (math.isfinite(seconds) and 0 <= seconds <= _LONGEST):
-        raise BadValue(f"{seconds} is no number of seconds that a clock could have")
+    if not (math.isfinite(number(seconds)) and 0 <= seconds <= _LONGEST):
+        if seconds > _LONGEST:
+            raise BadValue(f"a time is at most {_LONGEST // DAY:.0f} days")
+        raise BadValue(f"{shown(seconds)} is no number of seconds that a clock could have")
     sent = Duration()
     sent.FromMilliseconds(round(seconds * 1000))
     return sent
+
+
+def some(seconds: float) -> Duration | None:
+    """Seconds as they are sent; none at all are not sent."""
+    return duration(seconds) if number(seconds) else None

@@ -11,6 +11,7 @@ from tableturn.v1 import company_pb2
 from tableturn.v1.company_pb2 import ChatLine
 from tableturn_client.handle import Handle, seat_number
 from tableturn_client.tokens import new_request_id
+from tableturn_client.values import chosen, listed, request_of
 
 
 class CodeFor(Enum):
@@ -51,17 +52,16 @@ class ChatMode(Enum):
     SEATS = company_pb2.CHAT_MODE_SEATS
     OFF = company_pb2.CHAT_MODE_OFF
 
-    @classmethod
-    def _missing_(cls, value: object) -> ChatMode:
-        return cls.SEATS  # what is not said means that, too
-
 
 @dataclass(frozen=True)
 class Chat:
-    """What was said, oldest first; who may say something, and which seats may not."""
+    """What was said, oldest first; who may say something, and which seats may not.
+
+    `mode` is None where the caller isn't told: spectators who see the table later aren't.
+    """
 
     lines: tuple[ChatLine, ...]
-    mode: ChatMode
+    mode: ChatMode | None
     muted: tuple[int, ...] = ()
 
 
@@ -70,20 +70,23 @@ class Company(Handle):
 
     async def join_code(self, *, renew: bool = False) -> str:
         """The table's join code, such as `K7QM-4XRD`; `renew` makes another one, as the host."""
-        request = company_pb2.GetJoinCodeRequest(table_id=self.table_id, renew=renew)
+        request = request_of(company_pb2.GetJoinCodeRequest, table_id=self.table_id, renew=renew)
         return (await self._wire.call(self._wire.company.GetJoinCode, request, self.token)).code
 
     async def seat_code(self, seat: int = 0) -> SeatCode:
         """A code that moves a seat to another device; the token of this one is dead then."""
-        request = company_pb2.MakeSeatCodeRequest(
-            table_id=self.table_id, seat=seat_number(seat) or self._seat
+        request = request_of(
+            company_pb2.MakeSeatCodeRequest,
+            table_id=self.table_id,
+            seat=seat_number(seat) or self._seat,
         )
         answer = await self._wire.call(self._wire.company.MakeSeatCode, request, self.token)
         return SeatCode(answer.code, answer.seat, answer.expire_time.ToDatetime(UTC))
 
     async def say(self, text: str, *, seat: int = 0, request_id: str = "") -> ChatLine:
         """Say something at the table, as one of the token's seats or as its host."""
-        request = company_pb2.SendChatRequest(
+        request = request_of(
+            company_pb2.SendChatRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             seat=seat_number(seat) or self._seat,
@@ -93,9 +96,11 @@ class Company(Handle):
 
     async def chat(self, after: int = 0) -> Chat:
         """What was said after the line of a number: of the last lines, which are kept."""
-        request = company_pb2.ListChatRequest(table_id=self.table_id, after_number=after)
+        request = request_of(
+            company_pb2.ListChatRequest, table_id=self.table_id, after_number=after
+        )
         answer = await self._wire.call(self._wire.company.ListChat, request, self.token)
-        return Chat(tuple(answer.lines), ChatMode(answer.mode), tuple(answer.muted))
+        return Chat(tuple(answer.lines), _mode(answer.mode), tuple(answer.muted))
 
     async def set_chat(
         self,
@@ -105,11 +110,19 @@ class Company(Handle):
         unmute: Sequence[int] = (),
     ) -> Chat:
         """Switch talking off or on, and mute seats; needs the host's token."""
-        request = company_pb2.SetChatRequest(
+        request = request_of(
+            company_pb2.SetChatRequest,
             table_id=self.table_id,
-            mode=mode.value if mode else company_pb2.CHAT_MODE_UNSPECIFIED,
-            mute=[seat_number(seat) for seat in mute],
-            unmute=[seat_number(seat) for seat in unmute],
+            mode=company_pb2.CHAT_MODE_UNSPECIFIED
+            if mode is None
+            else chosen(mode, ChatMode, "the mode"),
+            mute=[seat_number(seat) for seat in listed(mute, "muted seats")],
+            unmute=[seat_number(seat) for seat in listed(unmute, "seats that may speak")],
         )
         answer = await self._wire.call(self._wire.company.SetChat, request, self.token)
-        return Chat((), ChatMode(answer.mode), tuple(answer.muted))
+        return Chat((), _mode(answer.mode), tuple(answer.muted))
+
+
+def _mode(number: int) -> ChatMode | None:
+    """The mode of a number; None for one that isn't told, or is of a later version."""
+    return next((mode for mode in ChatMode if mode.value == number), None)

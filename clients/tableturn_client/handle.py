@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from tableturn.v1 import table_pb2
 from tableturn.v1.company_pb2 import Presence as WhoIsThere
 from tableturn.v1.table_pb2 import TableView
-from tableturn_client.errors import BadValue, NothingSeen
+from tableturn_client.errors import NothingSeen
 from tableturn_client.events import Change, Event, Presence, Snapshot
 from tableturn_client.timekeeping import Timekeeping
+from tableturn_client.values import request_of, whole
 from tableturn_client.wire import Wire
 
 MAX_SEATS = 1000
@@ -69,7 +70,7 @@ class Handle:
 
     async def _get(self, table_id: str, seat: int) -> table_pb2.GetTableResponse:
         """A table as this token sees it; the answer also tells what time it is."""
-        request = table_pb2.GetTableRequest(table_id=table_id, seat=seat)
+        request = request_of(table_pb2.GetTableRequest, table_id=table_id, seat=seat)
         sent = self._wire.machine.now()
         answer = await self._wire.call(self._wire.tables.GetTable, request, self.token)
         if answer.HasField("time"):
@@ -80,9 +81,7 @@ class Handle:
 
     def _expected(self, expected: int | None) -> int:
         if expected is not None:
-            if not 0 <= expected < 2**63:
-                raise BadValue(f"{expected} is no revision")
-            return expected
+            return whole(expected, 0, 2**63 - 1, "no revision")
         if self.revision is None:
             raise NothingSeen(
                 f"nothing of the table {self.table_id} was looked at yet: call view() first, "
@@ -118,6 +117,4 @@ class Handle:
 
 def seat_number(seat: int) -> int:
     """A seat's number, or 0. Raises BadValue."""
-    if not 0 <= seat <= MAX_SEATS:
-        raise BadValue(f"{seat} is no seat's number")
-    return seat
+    return whole(seat, 0, MAX_SEATS, "no seat's number")

@@ -13,21 +13,14 @@ from tableturn.v1.panel_pb2 import PanelStatus
 from tableturn.v1.table_pb2 import LogEntry
 from tableturn_client.actions import AnyAction, to_actions
 from tableturn_client.company import Company
-from tableturn_client.errors import BadValue
 from tableturn_client.events import ResumePoint
 from tableturn_client.handle import Done, seat_number
 from tableturn_client.people import People
-from tableturn_client.tokens import new_request_id, new_token, token_sha256
+from tableturn_client.seating import Seating
+from tableturn_client.tokens import new_request_id, token_sha256
+from tableturn_client.values import chosen, listed, request_of, whole
 from tableturn_client.watching import SILENCE, Watch
 from tableturn_client.wire import Wire
-
-
-class Confirmation(Enum):
-    """Who confirms the turns of a seat."""
-
-    DEVICE = table_pb2.CONFIRMATION_DEVICE
-    PANEL = table_pb2.CONFIRMATION_PANEL
-    EITHER = table_pb2.CONFIRMATION_EITHER
 
 
 class RematchOrder(Enum):
@@ -47,7 +40,7 @@ class Asked:
     choices: tuple[Choice, ...]
 
 
-class Table(People, Company):
+class Table(Seating, People, Company):
     """A table, with a token (the host's, a watch token's or none) or as anybody."""
 
     # ------------------------------------------------------------ looking
@@ -86,121 +79,20 @@ class Table(People, Company):
 
     async def log_page(self, after: int = 0, *, page_size: int = 0) -> table_pb2.ListLogResponse:
         """One page of the log."""
-        request = table_pb2.ListLogRequest(
-            table_id=self.table_id, after_revision=after, page_size=page_size, seat=self._seat
+        request = request_of(
+            table_pb2.ListLogRequest,
+            table_id=self.table_id,
+            after_revision=after,
+            page_size=page_size,
+            seat=self._seat,
         )
         return await self._wire.call(self._wire.tables.ListLog, request, self.token)
 
     async def export(self) -> bytes:
         """The whole table as a document; needs the admin's token while the game runs."""
-        request = table_pb2.ExportTableRequest(table_id=self.table_id)
+        request = request_of(table_pb2.ExportTableRequest, table_id=self.table_id)
         answer = await self._wire.call(self._wire.tables.ExportTable, request, self.token)
         return answer.document
-
-    # ------------------------------------------------------------ seats
-
-    async def take_seat(
-        self,
-        name: str,
-        *,
-        seat: int = 0,
-        token: str = "",
-        confirmation: Confirmation = Confirmation.EITHER,
-        code: str = "",
-        request_id: str = "",
-    ) -> Seat:
-        """Take a free seat, the first one or a given one, with a new token or a given one.
-
-        A private table needs its join code. With a seat code, the seat that it is for moves to
-        this token, and the token before is dead. The call carries no other token, so that the
-        seat's own names who repeats it.
-        """
-        token = token or new_token()
-        request = table_pb2.TakeSeatRequest(
-            table_id=self.table_id,
-            request_id=request_id or new_request_id(),
-            seat=seat_number(seat),
-            name=name,
-            token_sha256=token_sha256(token),
-            confirmation=confirmation.value,
-            code=code,
-        )
-        answer = await self._wire.call(self._wire.tables.TakeSeat, request)
-        taken = Seat(self._wire, self.table_id, answer.seat, token=token)
-        taken._looked(answer.table)
-        return taken
-
-    def seat(self, number: int, token: str = "") -> Seat:
-        """A seat that was taken before; its token is this handle's if none is given."""
-        return Seat(self._wire, self.table_id, number, token=token or self.token)
-
-    async def seat_bot(
-        self,
-        bot: str,
-        *,
-        seat: int = 0,
-        name: str = "",
-        confirmation: Confirmation = Confirmation.EITHER,
-        request_id: str = "",
-    ) -> Done:
-        """Give a free seat to a bot of the service's, the first one or a given one.
-
-        Needs the host's token. The answer names the seat. `confirmation` PANEL: the bot stages
-        its turns, and a press of the seat's button confirms them.
-        """
-        request = table_pb2.SeatBotRequest(
-            table_id=self.table_id,
-            request_id=request_id or new_request_id(),
-            seat=seat_number(seat),
-            bot=bot,
-            name=name,
-            confirmation=confirmation.value,
-        )
-        answer = await self._wire.call(self._wire.tables.SeatBot, request, self.token)
-        return Done(answer.revision, answer.replayed, seat=answer.seat)
-
-    async def set_confirmation(
-        self, who: Confirmation, seat: int = 0, *, request_id: str = ""
-    ) -> Done:
-        """Say who confirms the turns of a seat; needs its token or the host's."""
-        request = table_pb2.SetConfirmationRequest(
-            table_id=self.table_id,
-            request_id=request_id or new_request_id(),
-            seat=seat_number(seat) or self._seat,
-            confirmation=who.value,
-        )
-        answer = await self._wire.call(self._wire.tables.SetConfirmation, request, self.token)
-        return Done(answer.revision, answer.replayed)
-
-    async def leave_seat(
-        self, seat: int = 0, *, expected: int | None = None, request_id: str = ""
-    ) -> Done:
-        """Free a seat; the token loses it, and the game waits for somebody else.
-
-        Refused with StaleRevision if somebody has sat down there or left since the table was
-        looked at; 0 as `expected`, or a handle that has seen nothing, is for whoever sits there.
-        """
-        request = table_pb2.LeaveSeatRequest(
-            table_id=self.table_id,
-            request_id=request_id or new_request_id(),
-            seat=seat_number(seat) or self._seat,
-            expected_revision=self._expected_if_seen(expected),
-        )
-        answer = await self._wire.call(self._wire.tables.LeaveSeat, request, self.token)
-        return Done(answer.revision, answer.replayed)
-
-    async def concede(
-        self, seat: int = 0, *, expected: int | None = None, request_id: str = ""
-    ) -> Done:
-        """Take a seat out of the game for good; `expected` as for `leave_seat`."""
-        request = table_pb2.ConcedeRequest(
-            table_id=self.table_id,
-            request_id=request_id or new_request_id(),
-            seat=seat_number(seat) or self._seat,
-            expected_revision=self._expected_if_seen(expected),
-        )
-        answer = await self._wire.call(self._wire.tables.Concede, request, self.token)
-        return Done(answer.revision, answer.replayed)
 
     # ------------------------------------------------------------ the game
 
@@ -210,7 +102,8 @@ class Table(People, Company):
         `without_free_seats`: with those who are here. The free seats are taken away; bots and
         people at a panel move up for it, seats with a device behind a free one are refused.
         """
-        request = table_pb2.StartGameRequest(
+        request = request_of(
+            table_pb2.StartGameRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             without_free_seats=without_free_seats,
@@ -220,16 +113,20 @@ class Table(People, Company):
 
     async def pause(self, *, request_id: str = "") -> Done:
         """Stop all turns until the game is resumed."""
-        request = table_pb2.PauseGameRequest(
-            table_id=self.table_id, request_id=request_id or new_request_id()
+        request = request_of(
+            table_pb2.PauseGameRequest,
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
         )
         answer = await self._wire.call(self._wire.tables.PauseGame, request, self.token)
         return Done(answer.revision, answer.replayed)
 
     async def resume(self, *, request_id: str = "") -> Done:
         """Let a paused game go on."""
-        request = table_pb2.ResumeGameRequest(
-            table_id=self.table_id, request_id=request_id or new_request_id()
+        request = request_of(
+            table_pb2.ResumeGameRequest,
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
         )
         answer = await self._wire.call(self._wire.tables.ResumeGame, request, self.token)
         return Done(answer.revision, answer.replayed)
@@ -238,7 +135,8 @@ class Table(People, Company):
         self, *, seat: int = 0, expected: int | None = None, request_id: str = ""
     ) -> Done:
         """Take the last confirmed turn back, or ask for it where all must agree."""
-        request = table_pb2.TakeBackRequest(
+        request = request_of(
+            table_pb2.TakeBackRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             seat=seat_number(seat) or self._seat,
@@ -260,8 +158,11 @@ class Table(People, Company):
         return await self.moved_to((await self._rematch(order, request_id)).table_id)
 
     async def _rematch(self, order: RematchOrder, request_id: str) -> table_pb2.RematchResponse:
-        request = table_pb2.RematchRequest(
-            table_id=self.table_id, request_id=request_id or new_request_id(), order=order.value
+        request = request_of(
+            table_pb2.RematchRequest,
+            table_id=self.table_id,
+            request_id=request_id or new_request_id(),
+            order=chosen(order, RematchOrder, "the order"),
         )
         return await self._wire.call(self._wire.tables.Rematch, request, self.token)
 
@@ -279,19 +180,21 @@ class Table(People, Company):
         Needs the host's token. `seats` are those of the buttons, beginning with button 1; 0 for
         a button that has none yet.
         """
-        request = panel_pb2.AttachPanelRequest(
+        request = request_of(
+            panel_pb2.AttachPanelRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             panel_uid=panel_uid(uid),
             panel_token_sha256=token_sha256(panel_token),
-            seats=[seat_number(seat) for seat in seats],
+            seats=[seat_number(seat) for seat in listed(seats, "the seats of the buttons")],
         )
         answer = await self._wire.call(self._wire.panels.AttachPanel, request, self.token)
         return Done(answer.revision, answer.replayed)
 
     async def detach_panel(self, uid: int, *, request_id: str = "") -> Done:
         """Take a panel off the table; needs the host's token or the panel's."""
-        request = panel_pb2.DetachPanelRequest(
+        request = request_of(
+            panel_pb2.DetachPanelRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             panel_uid=panel_uid(uid),
@@ -301,7 +204,7 @@ class Table(People, Company):
 
     async def panels(self) -> Sequence[PanelStatus]:
         """The panels on the table with their bridges; needs a token of the table."""
-        request = panel_pb2.ListPanelsRequest(table_id=self.table_id)
+        request = request_of(panel_pb2.ListPanelsRequest, table_id=self.table_id)
         return (await self._wire.call(self._wire.panels.ListPanels, request, self.token)).panels
 
 
@@ -330,7 +233,7 @@ class Seat(Table):
 
     async def actions(self) -> Asked:
         """What the seat is asked, and may do now."""
-        request = table_pb2.ListActionsRequest(table_id=self.table_id, seat=self._seat)
+        request = request_of(table_pb2.ListActionsRequest, table_id=self.table_id, seat=self._seat)
         answer = await self._wire.call(self._wire.tables.ListActions, request, self.token)
         self.revision = answer.revision
         prompt = answer.prompt if answer.HasField("prompt") else None
@@ -347,7 +250,8 @@ class Seat(Table):
 
         An action is a message or a text such as `move C3`.
         """
-        request = table_pb2.ActRequest(
+        request = request_of(
+            table_pb2.ActRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             seat=self._seat,
@@ -362,7 +266,8 @@ class Seat(Table):
         self, *, all: bool = False, expected: int | None = None, request_id: str = ""
     ) -> Done:
         """Undo the last staged action, or all."""
-        request = table_pb2.UndoRequest(
+        request = request_of(
+            table_pb2.UndoRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             seat=self._seat,
@@ -374,7 +279,8 @@ class Seat(Table):
 
     async def confirm(self, *, expected: int | None = None, request_id: str = "") -> Done:
         """Confirm what is staged; the next seat is asked."""
-        request = table_pb2.ConfirmRequest(
+        request = request_of(
+            table_pb2.ConfirmRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             seat=self._seat,
@@ -390,6 +296,4 @@ class Seat(Table):
 
 def panel_uid(uid: int) -> int:
     """A panel's number. Raises BadValue."""
-    if not 0 < uid < 2**32:
-        raise BadValue(f"{uid} is no panel's number")
-    return uid
+    return whole(uid, 1, 2**32 - 1, "no panel's number")

@@ -12,10 +12,10 @@ from typing import Self
 
 from tableturn.v1 import panel_pb2
 from tableturn.v1.panel_pb2 import PanelReport
-from tableturn_client.errors import BadValue
 from tableturn_client.handle import Done
 from tableturn_client.handles import Table, panel_uid
 from tableturn_client.tokens import new_request_id
+from tableturn_client.values import chosen, request_of, whole
 from tableturn_client.wire import Wire
 
 MOST_BUTTONS = 8
@@ -62,16 +62,23 @@ class Panel(Table):
 
         Raises PanelHeld while another bridge holds it.
         """
-        request = panel_pb2.HoldPanelRequest(
-            table_id=self.table_id, panel_uid=self.uid, holder=self.holder, report=report
+        request = request_of(
+            panel_pb2.HoldPanelRequest,
+            table_id=self.table_id,
+            panel_uid=self.uid,
+            holder=self.holder,
+            report=report,
         )
         answer = await self._wire.call(self._wire.panels.HoldPanel, request, self.token)
         return answer.lease.ToTimedelta().total_seconds()
 
     async def release(self) -> None:
         """Let the panel go, so that another bridge can hold it at once."""
-        request = panel_pb2.ReleasePanelRequest(
-            table_id=self.table_id, panel_uid=self.uid, holder=self.holder
+        request = request_of(
+            panel_pb2.ReleasePanelRequest,
+            table_id=self.table_id,
+            panel_uid=self.uid,
+            holder=self.holder,
         )
         await self._wire.call(self._wire.panels.ReleasePanel, request, self.token)
 
@@ -91,15 +98,15 @@ class Panel(Table):
         sent with the same `request_id`: it then counts once, also if the answer was lost.
         """
         for number in (button, second):
-            if not 0 <= number <= MOST_BUTTONS:
-                raise BadValue(f"{number} is no button's number")
-        request = panel_pb2.PressPanelRequest(
+            whole(number, 0, MOST_BUTTONS, "no button's number")
+        request = request_of(
+            panel_pb2.PressPanelRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             panel_uid=self.uid,
             holder=self.holder,
             button=button,
-            gesture=gesture.value,
+            gesture=chosen(gesture, Gesture, "a gesture"),
             second_button=second,
             expected_revision=self._expected(expected),
         )

@@ -6,6 +6,7 @@ from tableturn.v1 import table_pb2
 from tableturn_client.clocks import duration
 from tableturn_client.handle import Done, Handle, seat_number
 from tableturn_client.tokens import new_request_id
+from tableturn_client.values import request_of
 
 
 class People(Handle):
@@ -13,7 +14,8 @@ class People(Handle):
 
     async def add_time(self, seconds: float, seat: int = 0, *, request_id: str = "") -> Done:
         """Give a seat more time, or all of them; needs the host's token or another seat's."""
-        request = table_pb2.AddTimeRequest(
+        request = request_of(
+            table_pb2.AddTimeRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             seat=seat_number(seat),
@@ -24,7 +26,8 @@ class People(Handle):
 
     async def let_bot_play(self, bot: str = "", seat: int = 0, *, request_id: str = "") -> Done:
         """Let a bot play on for a seat until its player comes back; the service's own choice."""
-        request = table_pb2.StandInRequest(
+        request = request_of(
+            table_pb2.StandInRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             seat=seat_number(seat) or self._seat,
@@ -35,7 +38,8 @@ class People(Handle):
 
     async def come_back(self, seat: int = 0, *, request_id: str = "") -> Done:
         """Play on instead of the bot; so does any action of the seat's."""
-        request = table_pb2.ComeBackRequest(
+        request = request_of(
+            table_pb2.ComeBackRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             seat=seat_number(seat) or self._seat,
@@ -50,7 +54,8 @@ class People(Handle):
 
         The answer's `waiting_for` are the seats that still have to want it.
         """
-        request = table_pb2.VoteDropRequest(
+        request = request_of(
+            table_pb2.VoteDropRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             seat=seat_number(seat) or self._seat,
@@ -62,7 +67,8 @@ class People(Handle):
 
     async def pass_host(self, seat: int, *, request_id: str = "") -> Done:
         """Hand the host's duties to a seat; this token may then do no more than others."""
-        request = table_pb2.PassHostRequest(
+        request = request_of(
+            table_pb2.PassHostRequest,
             table_id=self.table_id,
             request_id=request_id or new_request_id(),
             seat=seat_number(seat),

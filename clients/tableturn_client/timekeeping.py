@@ -77,13 +77,18 @@ class Timekeeping:
         return max(s.least for s in self._stamps), min(s.most for s in self._stamps)
 
 
+def moment(milliseconds: int) -> datetime:
+    """A moment of the service's time, from its milliseconds since 1970."""
+    return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
 def time_left(
     view: table_pb2.TableView, seat: int, now: datetime | None = None
 ) -> timedelta | None:
     """What a seat has left, at a moment of the service's time, else as of the view.
 
     None where its clock never runs out, or has run out, or there is none. At zero the service
-    has still the last word.
+    has still the last word. A view that is shown late is one of then (`TableView.behind`).
     """
     clock = _clock(view, seat)
     if clock is None:
@@ -92,7 +97,7 @@ def time_left(
         return clock.left.ToTimedelta() if clock.HasField("left") else None
     if not clock.HasField("deadline"):
         return None
-    left = clock.deadline.ToDatetime(UTC) - (now or view.update_time.ToDatetime(UTC))
+    left = clock.deadline.ToDatetime(UTC) - shown_at(view, now)
     return max(timedelta(), left)
 
 
@@ -104,8 +109,29 @@ def time_used(view: table_pb2.TableView, seat: int, now: datetime | None = None)
     used = clock.used.ToTimedelta()
     if clock.running and clock.HasField("running_since"):
         since = clock.running_since.ToDatetime(UTC)
-        used += max(timedelta(), (now or view.update_time.ToDatetime(UTC)) - since)
+        used += max(timedelta(), shown_at(view, now) - since)
     return used
+
+
+def start_left(view: table_pb2.TableView, seat: int, now: datetime | None = None) -> timedelta:
+    """What is left of a seat's start clock, which is part of what it has left in all."""
+    clock = _clock(view, seat)
+    if clock is None:
+        return timedelta()
+    left = clock.start_left.ToTimedelta()
+    if clock.running and clock.HasField("running_since"):
+        left -= max(timedelta(), shown_at(view, now) - clock.running_since.ToDatetime(UTC))
+    return max(timedelta(), left)
+
+
+def shown_at(view: table_pb2.TableView, now: datetime | None = None) -> datetime:
+    """The time that a view shows at a moment of the service's: earlier for whoever sees it late.
+
+    Without the service's time, that of the view's last change.
+    """
+    if now is None:
+        return view.update_time.ToDatetime(UTC)
+    return now - view.behind.ToTimedelta()
 
 
 def _clock(view: table_pb2.TableView, number: int) -> clock_pb2.SeatClock | None:

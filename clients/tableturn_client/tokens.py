@@ -6,6 +6,7 @@ import hashlib
 import secrets
 
 from tableturn_client.errors import BadValue
+from tableturn_client.values import instance
 
 SHORTEST, LONGEST = 16, 256
 
@@ -23,7 +24,8 @@ def token_sha256(token: str) -> bytes:
 
 def check_token(token: str) -> None:
     """Raise BadValue for a text that no service takes as a token."""
-    whole = token.isascii() and token.isprintable() and " " not in token
+    text = instance(token, str, "a token is a text")
+    whole = text.isascii() and text.isprintable() and " " not in text
     if not whole or not SHORTEST <= len(token) <= LONGEST:
         raise BadValue(
             f"a token has {SHORTEST} to {LONGEST} letters, digits and signs, without blanks"

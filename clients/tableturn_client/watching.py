@@ -39,6 +39,7 @@ from tableturn_client.events import (
     Stale,
 )
 from tableturn_client.faults import error_of
+from tableturn_client.values import instance, number, request_of
 from tableturn_client.wire import Wire, bearer, repeatable
 
 SILENCE = 25.0
@@ -46,6 +47,8 @@ SILENCE = 25.0
 
 _FRESH = ("snapshot", "change", "heartbeat")
 """What the service can only tell if it reaches its store."""
+
+_WHERE = "a watch goes on from a ResumePoint"
 
 _Stream = grpc.aio.UnaryStreamCall[table_pb2.WatchTableRequest, table_pb2.WatchTableResponse]
 
@@ -74,10 +77,10 @@ class Watch:
         self._table_id = table_id
         self._token = token
         self._seat = seat
-        self._silence = silence
+        self._silence = number(silence)
         self._company = company
         self._seen = seen
-        self._told = resume
+        self._told = None if resume is None else instance(resume, ResumePoint, _WHERE)
         self._events: deque[Event] = deque()
         self._call: _Stream | None = None
         self._closed = False
@@ -165,10 +168,13 @@ class Watch:
 
     def _open(self) -> _Stream:
         start = None if self._from_start else self._told
-        request = table_pb2.WatchTableRequest(table_id=self._table_id, seat=self._seat)
-        if start is not None:
-            request.start_revision = start.revision
-            request.start_change_id = start.change_id
+        request = request_of(
+            table_pb2.WatchTableRequest,
+            table_id=self._table_id,
+            seat=self._seat,
+            start_revision=start.revision if start else 0,
+            start_change_id=start.change_id if start else "",
+        )
         self._compacted = False
         self._odd = None
         return self._wire.tables.WatchTable(request, metadata=bearer(self._token))

@@ -22,12 +22,14 @@ from contextlib import aclosing
 from datetime import datetime
 from typing import Protocol
 
+from tableturn_bridge.gestures import Counts
 from tableturn_bridge.lamps import BRIGHTEST, alike, next_change, picture, seats_of, tag_of
 from tableturn_bridge.lease import Held, Lease, Sleep
 from tableturn_bridge.patterns import Pattern
 from tableturn_bridge.protocol import NO_BUTTON, Event, Result, State
 from tableturn_bridge.status import News, Tell, at_table, gesture_refused, gesture_told, turn_of
 from tableturn_bridge.telling import Later, Timer, by_the_loop
+from tableturn_bridge.timing import TimeTold
 from tableturn_client import (
     Change,
     Disconnected,
@@ -79,26 +81,6 @@ class Board(Protocol):
         """Say what became of a gesture; it has been told already that it was seen."""
 
 
-class Counts:
-    """What became of the gestures since this bridge was started."""
-
-    def __init__(self) -> None:
-        self.gestures = 0
-        self.accepted = 0
-        self.stale = 0
-        self.rejected = 0
-
-    def count(self, result: Result) -> None:
-        """Count a final answer."""
-        match result:
-            case Result.ACCEPTED:
-                self.accepted += 1
-            case Result.STALE:
-                self.stale += 1
-            case Result.REJECTED:
-                self.rejected += 1
-
-
 class Bridge:
     """A panel with so many buttons at one table."""
 
@@ -129,6 +111,7 @@ class Bridge:
         self._sleep = sleep
         self._later = later
         self._time = time
+        self._time_told = TimeTold(tell)
         self._repaint: Timer | None = None
         self._tag = tag_of(panel.table_id)
         self._away = False
@@ -236,6 +219,7 @@ class Bridge:
         if turn.document != self._said_turn:
             self._said_turn = turn.document
             self._tell(turn)
+        self._time_told(view, self._service_time())
         if view.next_table_id:
             self._goes_on_at(view.next_table_id)
 
@@ -289,7 +273,13 @@ class Bridge:
         """Show what is known then after so many seconds; None: not by the clock alone."""
         if self._repaint is not None:
             self._repaint.cancel()
-        self._repaint = None if seconds is None else self._later(seconds, self.show)
+        self._repaint = None if seconds is None else self._later(seconds, self._time_passes)
+
+    def _time_passes(self) -> None:
+        """Show and tell what is so by now, though nothing happened."""
+        self.show()
+        if self.view is not None:
+            self._time_told(self.view, self._service_time())
 
     def picture(self, now: int) -> State:
         """The picture of what is known, at a moment of the service's time."""

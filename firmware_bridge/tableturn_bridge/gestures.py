@@ -14,6 +14,26 @@ REMEMBERED = 64
 """Gestures that are remembered. A panel keeps four, so none of these comes again."""
 
 
+class Counts:
+    """What became of the gestures since this bridge was started."""
+
+    def __init__(self) -> None:
+        self.gestures = 0
+        self.accepted = 0
+        self.stale = 0
+        self.rejected = 0
+
+    def count(self, result: Result) -> None:
+        """Count a final answer."""
+        match result:
+            case Result.ACCEPTED:
+                self.accepted += 1
+            case Result.STALE:
+                self.stale += 1
+            case Result.REJECTED:
+                self.rejected += 1
+
+
 class Gestures:
     """The gestures of one session of one panel."""
 

@@ -129,11 +129,20 @@ def turn_of(view: TableView) -> News:
     elif view.paused:
         line = "the game is paused"
     else:
-        line = f"turn {view.turns + 1}: {listed([_named(view, seat) for seat in asked])}"
+        line = f"turn {view.turns + 1}: {listed([_asked(view, seat) for seat in asked])}"
     return News("turn", line, details)
 
 
-def _named(view: TableView, number: int) -> str:
+def _asked(view: TableView, number: int) -> str:
+    """A seat that is asked; who plays for it, and whether its clock runs."""
+    seat = next((seat for seat in view.seats if seat.seat == number), SeatView(seat=number))
+    told = named(view, number)
+    if seat.stand_in:
+        return f"{clean(seat.stand_in, 16)} plays for {told}"
+    return f"{told}, its clock runs" if seat.clock.running else told
+
+
+def named(view: TableView, number: int) -> str:
     """A seat with its colour and the name of who sits there."""
     seat = next((seat for seat in view.seats if seat.seat == number), SeatView(seat=number))
     words = [clean(word) for word in (seat.name, seat.color) if word]
@@ -146,7 +155,7 @@ def _named(view: TableView, number: int) -> str:
 def gesture_told(event: Event, done: Pressed, view: TableView | None) -> News:
     """A gesture was carried out."""
     lines = [clean(line, LONGEST_LINE) for line in done.lines]
-    who = f"{_named(view, done.seat)}: " if done.seat and view is not None else ""
+    who = f"{named(view, done.seat)}: " if done.seat and view is not None else ""
     return News(
         "pressed",
         f"{_button(event)}: {who}{'; '.join(lines) or 'done'}",

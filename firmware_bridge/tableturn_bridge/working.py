@@ -13,9 +13,10 @@ from datetime import timedelta
 from typing import Protocol
 
 from tableturn_bridge import reasons, status
-from tableturn_bridge.bridge import PATIENCE, Board, Bridge, Counts
+from tableturn_bridge.bridge import PATIENCE, Board, Bridge
 from tableturn_bridge.connection import Happened, Lost, Ready, Stats
 from tableturn_bridge.errors import NotASerialPort, PanelTrouble
+from tableturn_bridge.gestures import Counts
 from tableturn_bridge.lamps import BRIGHTEST, alike, seats_of
 from tableturn_bridge.lease import Held, Sleep, holder_name
 from tableturn_bridge.link import Pressed

@@ -332,6 +332,45 @@ async def test_low_time_is_shown_at_its_moment_though_nothing_happens(script: Sc
         script.tells(Change(LogEntry(revision=6), view(6, asked=2)))
 
 
+async def test_low_time_and_time_that_is_up_are_told_in_words_once_each(script: Script) -> None:
+    work = at_work(script)
+    work.time = NOON
+    script.shows(*TURN_1, armed=1)
+    running = timed()
+    running.seats[0].clock.running = True
+    running.seats[0].clock.deadline.FromDatetime(NOON + timedelta(seconds=20))
+    script.tells(Snapshot(running))
+    async with work as bridge:
+        await held(bridge)
+        await script.assert_done()
+        assert [one.line for one in script.news][-1] == "turn 1: seat 1 (red, red), its clock runs"
+        script.shows(*LOW_1, armed=1)
+        work.passes(8)
+        await script.assert_done()
+        assert [one.line for one in script.news if one.kind == "time"] == [
+            "time is low: seat 1 (red, red), 0:12 left"
+        ]
+        up = timed(6)
+        up.seats[0].clock.ran_out = True
+        script.shows(*LOW_1, armed=1, revision=6)
+        script.tells(Change(LogEntry(revision=6), up), Change(LogEntry(revision=6), up))
+        await until(lambda: len([one for one in script.news if one.kind == "time"]) == 2)
+        await script.assert_done()
+        last = [one for one in script.news if one.kind == "time"][-1]
+        assert last.line == "time is up: seat 1 (red, red); the turn goes on"
+        assert (last.details["seat"], last.details["state"]) == (1, "up")
+
+
+async def test_who_plays_for_somebody_is_told(script: Script) -> None:
+    told = view()
+    told.seats[0].stand_in = "greedy"
+    script.expect("show")
+    script.tells(Snapshot(told))
+    async with at_work(script):
+        await until(lambda: bool(script.news))
+        assert script.news[-1].line == "turn 1: greedy plays for seat 1 (red, red)"
+
+
 async def test_what_is_shown_by_the_clock_is_looked_at_again_in_between(script: Script) -> None:
     """What was known of the service's time was wrong by five seconds."""
     work = at_work(script)

@@ -462,7 +462,7 @@ def test_kinds_of_failure_have_their_exit_codes(table: str) -> None:
     refused(Exit.USAGE, "games", "--server", "a b")
     refused(Exit.NOT_FOUND, "show", "no-such-table")
     refused(Exit.NOT_FOUND, "new", "chess")
-    refused(Exit.NOT_PERMITTED, "act", "no-such-table", "pass")
+    refused(Exit.NOT_FOUND, "act", "no-such-table", "pass")
     refused(Exit.NOT_PERMITTED, "confirm", table, "--token", "x" * 40)
     refused(Exit.NOT_NOW, "start", table)
     refused(Exit.NOT_NOW, "undo", table)

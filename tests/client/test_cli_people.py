@@ -176,7 +176,7 @@ def test_a_table_whose_id_could_be_a_code_is_that_table(elsewhere: Elsewhere) ->
 def test_a_seat_moves_to_another_device(elsewhere: Elsewhere) -> None:
     table_id, _ = new(seats=2)
     ok("join", table_id, "Ann", "Bob")
-    code = told("code", table_id, "--seat", "--number", "1")["code"]
+    code = told("code", table_id, "--device", "--seat", "1")["code"]
     with elsewhere:
         out = ok("join", code)
         assert f"Ann has seat 1 (red) at the table {table_id}." in out
@@ -186,8 +186,8 @@ def test_a_seat_moves_to_another_device(elsewhere: Elsewhere) -> None:
 
 
 def test_options_of_code_that_exclude_each_other() -> None:
-    fails(Exit.USAGE, "code", "harbour", "--seat", "--renew")
-    fails(Exit.USAGE, "code", "harbour", "--number", "2")
+    fails(Exit.USAGE, "code", "harbour", "--device", "--renew")
+    fails(Exit.USAGE, "code", "harbour", "--seat", "2")
 
 
 # ---------------------------------------------------------------- time and people
@@ -196,7 +196,7 @@ def test_options_of_code_that_exclude_each_other() -> None:
 def test_more_time() -> None:
     table_id, _ = new("--clock", "10m + 0s")
     ok("join", table_id, "Ann", "Bob", "Cleo")
-    assert "30 s more for seat 2" in ok("time", "add", table_id, "30s", "2")
+    assert "30s more for seat 2" in ok("time", "add", table_id, "30s", "2")
     clocks = told("time", "show", table_id)
     assert [seat["left"] for seat in clocks["seats"][1:]] == [630, 600]
     assert clocks["seats"][0]["clock"]["running"]

@@ -1,10 +1,13 @@
 """Clocks and times as people type them."""
 
+from dataclasses import replace
+
 import pytest
 
-from tableturn.v1 import clock_pb2
+from tableturn.v1 import clock_pb2, table_pb2
 from tableturn_client import Absence, Clock, IfAway, TimeUp, errors
-from tableturn_client.clock_text import read_clock, read_time
+from tableturn_client.clock_text import new_options, read_clock, read_time
+from tableturn_client.clocks import duration
 
 
 @pytest.mark.parametrize(
@@ -77,3 +80,39 @@ def test_a_clock_as_it_is_sent() -> None:
 def test_a_time_that_is_none_is_not_sent(seconds: float) -> None:
     with pytest.raises(errors.BadValue):
         _ = Clock.per_turn(seconds).message
+
+
+AGREED = [
+    Clock.count_up(start=300),
+    Clock.per_turn(90, time_up=TimeUp.DEFAULT),
+    Clock.increment(900, 10, time_up=TimeUp.BOT, start=90),
+    Clock.increment(1_800, 0),
+    Clock.delay(5_400, 1.5, time_up=TimeUp.DROP),
+    Clock.correspondence(days=3),
+    Clock.correspondence(hours=36),
+]
+
+
+@pytest.mark.parametrize("clock", AGREED)
+def test_what_was_agreed_is_typed_as_it_is_read(clock: Clock) -> None:
+    """As the end of a game tells how to make another one."""
+    view = table_pb2.TableView(clock=clock.message)
+    typed = dict(pair.split(" ", 1) for pair in new_options(view))
+    read = read_clock(typed["--clock"].strip('"'))
+    assert read is not None
+    start = read_time(typed.get("--start-clock", "0s").strip('"'))
+    up = TimeUp[typed.get("--time-up", "warn").upper()]
+    assert replace(read, start=start, time_up=up) == clock
+
+
+def test_who_is_away_and_who_may_see_it_are_agreed_too() -> None:
+    view = table_pb2.TableView(
+        absence=Absence(IfAway.BOT, 150).message, private=True, spectator_delay=duration(600)
+    )
+    assert new_options(view) == [
+        "--absence bot",
+        '--grace "2m 30s"',
+        "--private",
+        '--spectator-delay "10m"',
+    ]
+    assert new_options(table_pb2.TableView()) == []

@@ -10,6 +10,7 @@ from tableturn_client.drawing import ASCII, Eyes, Look, clocks, draw, lobby, log
 from tableturn_client.drawing.moment import AS_SEEN, Moment
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.play import scene
+from tableturn_client.play.pages import next_table
 from tableturn_client.play.scene import Scene
 from tests.client.evenings import after, at, away, minutes, timed
 from tests.client.test_drawing import lines, table, widest, written
@@ -216,7 +217,8 @@ def test_what_happens_then_and_who_may_see_it() -> None:
 
 def test_whoever_sees_it_later_is_told_so_and_sees_the_clocks_of_that_time() -> None:
     view = timed()
-    late = Moment(after(600 + 2), None, minutes(10))
+    view.behind.FromTimedelta(minutes(10))
+    late = Moment(after(600 + 2))
     text = draw(view, SMALL, Eyes(moment=late)).plain
     assert "10 min behind" in text.splitlines()[0]
     assert "▶ 2 Ben 0:40" in text
@@ -309,3 +311,51 @@ def test_plain_ascii_where_nothing_else_can_be_written() -> None:
     text = drawn(busy("free_turns"), at(20), Look(80, 24, ASCII))
     assert text.replace("Ç", "C").replace("ğ", "g").replace("ö", "o").isascii()
     assert "> 2 Ben 0:22 low" in text
+
+
+def test_the_start_clock_is_shown_apart_from_a_seats_own_time() -> None:
+    view = timed()
+    first = view.seats[0].clock
+    first.left.FromTimedelta(minutes(20))
+    first.start_left.FromTimedelta(minutes(5))
+    assert drawn(view).startswith("1 Anna 15:00 +5:00 start")
+    running = view.seats[1].clock
+    running.start_left.FromTimedelta(timedelta(seconds=20))  # since eight seconds before
+    assert "2 Ben 0:30 +0:12 start" in drawn(view, at(0))
+    assert "2 Ben 0:30 +0:05 start" in drawn(view, at(7))
+    view.clock.kind = clock_pb2.CLOCK_KIND_COUNT_UP
+    assert "1 Anna 1:00 used +5:00 start" in drawn(view)
+
+
+def test_whether_a_clock_runs_is_said_in_words() -> None:
+    view = timed()
+    first, second = view.seats[:2]
+    assert [clocks.state(view, seat) for seat in (first, second)] == ["", "runs"]
+    second.clock.ran_out = True
+    assert clocks.state(view, second) == "time is up; the turn goes on"
+    second.stand_in = "greedy"
+    assert clocks.state(view, second) == "greedy plays on for them"
+    first.occupant = table_pb2.OCCUPANT_NOBODY
+    assert clocks.state(view, first) == "nobody sits there"
+
+
+def test_what_happens_to_whoever_goes_away() -> None:
+    view = timed()
+    assert clocks.leaving(view) == ""
+    view.clock.timeout = clock_pb2.TIMEOUT_POLICY_DROP
+    assert clocks.leaving(view) == "before your time is up, or the seat leaves the game"
+    view.absence.policy = clock_pb2.ABSENCE_POLICY_BOT
+    view.absence.grace.FromTimedelta(minutes(10))
+    assert clocks.leaving(view) == "within 10 min, or a bot plays on"
+    view.clock.kind = clock_pb2.CLOCK_KIND_CORRESPONDENCE  # nobody is ever away
+    assert clocks.leaving(view) == "before your time is up, or the seat leaves the game"
+    view.status = table_pb2.TABLE_STATUS_OPEN
+    assert clocks.leaving(view) == ""
+
+
+def test_another_game_is_made_with_the_same_clock_and_absence() -> None:
+    view = timed("result")
+    view.clock.timeout = clock_pb2.TIMEOUT_POLICY_BOT
+    view.absence.policy = clock_pb2.ABSENCE_POLICY_DROP
+    told = next_table(view, "").plain
+    assert '--clock "15m + 10s" --time-up bot --absence drop' in told

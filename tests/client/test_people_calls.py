@@ -162,7 +162,7 @@ async def test_talk(fake: FakeService, client: Client) -> None:
     chat = await seat.chat()
     assert (chat.lines, chat.mode, chat.muted) == ((line,), ChatMode.OFF, (3,))
     fake.expect("ListChat", company_pb2.ListChatResponse())  # a spectator isn't told
-    assert (await seat.chat()).mode is ChatMode.SEATS
+    assert (await seat.chat()).mode is None
     answer = company_pb2.SetChatResponse(mode=off, muted=[1])
     fake.expect("SetChat", answer, mode=off, mute=[1], unmute=[3])
     chat = await seat.set_chat(ChatMode.OFF, mute=[1], unmute=[3])

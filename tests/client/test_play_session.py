@@ -65,7 +65,7 @@ class Lines(Terminal):
 class Told:
     """A watch that tells what the test puts in."""
 
-    def __init__(self, queue: "asyncio.Queue[events.Event]") -> None:
+    def __init__(self, queue: "asyncio.Queue[events.Event | Exception]") -> None:
         self._queue = queue
 
     async def __aenter__(self) -> "Told":
@@ -80,7 +80,10 @@ class Told:
         return self
 
     async def __anext__(self) -> events.Event:
-        return await self._queue.get()
+        told = await self._queue.get()
+        if isinstance(told, Exception):
+            raise told
+        return told
 
 
 class Place(Seat):
@@ -90,7 +93,7 @@ class Place(Seat):
         super().__init__(
             Wire(read_address("localhost")), "evening", number, token="t-0123456789abcdef"
         )
-        self.tells: asyncio.Queue[events.Event] = asyncio.Queue()
+        self.tells: asyncio.Queue[events.Event | Exception] = asyncio.Queue()
         self.sent: list[tuple[str, int]] = []
         self.answer: Callable[[], Done] = lambda: Done(0)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tableturn.v1 import company_pb2, table_pb2
+from tableturn.v1 import clock_pb2, company_pb2, table_pb2
 from tableturn_client import Chat, ChatMode, errors, events
 from tableturn_client.errors import Refusal
 from tableturn_client.handle import Done
@@ -52,6 +52,10 @@ class Friend(Place):
 
     async def vote_drop(self, target: int, *, withdraw: bool = False, **_: Any) -> Done:
         return self._done("vote", target, withdraw)
+
+    async def set_chat(self, mode: ChatMode | None = None, **muted: Any) -> Chat:
+        self._done("chat", mode, muted)
+        return Chat((), mode)
 
     async def pass_host(self, seat: int, **_: Any) -> Done:
         return self._done("host", seat)
@@ -105,6 +109,10 @@ async def gathered(*numbers: int, mine: bool = True) -> Gathering:
         ("time 30s", ("time", 30, 0)),
         ("time 2m 30s 1", ("time", 150, 1)),
         ("unvote 1", ("vote", 1, True)),
+        ("mute 1", ("chat", None, {"mute": [1], "unmute": []})),
+        ("unmute 1", ("chat", None, {"mute": [], "unmute": [1]})),
+        ("chat off", ("chat", ChatMode.OFF, {})),
+        ("Chat  ON", ("chat", ChatMode.SEATS, {})),
     ],
 )
 async def test_lines_about_people_can_be_typed_at_any_time(
@@ -148,6 +156,10 @@ async def test_what_cannot_be_undone_is_asked_for_twice(
         ("time", "is no time; times are such as"),
         ("time lots", "'lots' is no time"),
         ("back 4", "Seat 4 is not yours."),
+        ("vote 9", "There is no seat 9 at this table."),
+        ("vote 2", "Nobody votes against their own seat; concede gives up for good."),
+        ("host 9", "There is no seat 9 at this table."),
+        ("mute 9", "There is no seat 9 at this table."),
     ],
 )
 async def test_what_is_unclear_is_told(line: str, told: str) -> None:
@@ -326,16 +338,132 @@ async def test_a_page_that_is_read_has_no_clock_above_the_input() -> None:
     await evening.quits()
 
 
-@pytest.mark.parametrize("host", [False, True])
-async def test_a_spectator_is_told_how_late_it_is_and_the_host_sees_it_at_once(host: bool) -> None:
+@pytest.mark.parametrize("late", [False, True])
+async def test_a_spectator_is_told_how_late_it_is_as_the_service_says_so(late: bool) -> None:
     lines, friend = Lines(), Friend(0)
-    seated = Seated([], friend, host=friend if host else None)
-    session = Session(seated, lambda _: lines)
+    session = Session(Seated([], friend), lambda _: lines)
     task = asyncio.create_task(session.run())
     view = timed()
     view.spectator_delay.FromTimedelta(timedelta(minutes=10))
+    if late:
+        view.behind.FromTimedelta(timedelta(minutes=10))
     friend.tells.put_nowait(events.Snapshot(view))
     await lines.until("Eastern Wonders")
-    assert ("10 min behind" in lines.file.getvalue()) is not host
+    assert ("10 min behind" in lines.file.getvalue()) is late
     lines.type("q")
     await asyncio.wait_for(task, 10)
+
+
+# ---------------------------------------------------------------- what is over
+
+
+async def test_a_refusal_is_gone_from_the_screen_when_the_table_goes_on() -> None:
+    screen = Screen()
+    evening = Gathering(lines=screen)
+    evening.tell(events.Snapshot(asked(8)))
+    await screen.until("YOUR TURN")
+    evening.friends[2].refusal = errors.NotAllowed(
+        Refusal("NOT_ALLOWED", "the chat is off", revision=8)
+    )
+    screen.type("say hello")
+    await screen.until("Not possible: the chat is off")
+    told = len(evening.written)
+    evening.tell(events.Presence(away(1)))  # nothing that the refusal was about
+    await eventually(lambda: "Not possible" in evening.written[told:])
+    told = len(evening.written)
+    evening.tell(changed(asked(9), "Anna is back"))
+    await eventually(lambda: "Anna is back" in evening.written[told:])
+    assert "Not possible" not in evening.written[told:]
+    await evening.quits()
+
+
+async def test_a_stale_answer_is_told_also_beside_the_change_that_made_it_stale() -> None:
+    screen = Screen()
+    evening = Gathering(lines=screen)
+    evening.tell(events.Snapshot(asked(8)))
+    await screen.until("YOUR TURN")
+    evening.friends[2].refusal = errors.StaleRevision(
+        Refusal("STALE_REVISION", "look again", revision=9)
+    )
+    screen.type("say hello")
+    await screen.until("Not done: the table has changed meanwhile.")
+    told = len(evening.written)
+    evening.tell(changed(asked(9), "the host takes the last turn back"))
+    await eventually(lambda: "takes the last turn back" in evening.written[told:])
+    assert "Not done" in evening.written[told:]
+    await evening.quits()
+
+
+class Spectator(Friend):
+    """Whoever holds no seat; `sees` is what there is to be seen, None for nothing."""
+
+    def __init__(self, sees: table_pb2.TableView | None) -> None:
+        super().__init__(0)
+        self.sees = sees
+
+    async def view(self) -> table_pb2.TableView:
+        if self.sees is None:
+            raise errors.BadToken(Refusal("BAD_TOKEN", "this table is private"))
+        return self.sees
+
+
+def seat_at(friend: Friend, sees: table_pb2.TableView | None) -> tuple[Session, Lines, list[int]]:
+    """A session of one seat at a table that others may see or not; and what it forgets."""
+    lines, forgotten = Lines(), list[int]()
+    seated = Seated([friend], Spectator(sees), forget=forgotten.append)
+    return Session(seated, lambda _: lines), lines, forgotten
+
+
+DEAD = errors.NotAllowed(Refusal("NOT_ALLOWED", "it needs the token of seat 2"))
+
+
+@pytest.mark.case("S15")
+async def test_whoever_plays_on_at_another_device_looks_on_at_this_one() -> None:
+    friend = Friend(2)
+    session, lines, forgotten = seat_at(friend, asked(9))
+    task = asyncio.create_task(session.run())
+    friend.tells.put_nowait(events.Snapshot(asked(8)))
+    await lines.until("YOUR TURN")
+    friend.tells.put_nowait(DEAD)
+    await eventually(lambda: forgotten == [2])
+    spectator = session.seated.table
+    assert isinstance(spectator, Spectator)
+    spectator.tells.put_nowait(events.Snapshot(asked(9)))
+    await lines.until("Seat 2 is played from another device now. You look on.")
+    spectator.tells.put_nowait(changed(asked(10, mine=False), "Ben harvests"))
+    await lines.until("Ben harvests")
+    lines.type("q")
+    await asyncio.wait_for(task, 10)
+
+
+async def test_where_nobody_may_look_on_it_ends_with_what_became_of_the_seat() -> None:
+    friend = Friend(2)
+    session, lines, forgotten = seat_at(friend, None)
+    task = asyncio.create_task(session.run())
+    friend.tells.put_nowait(events.Snapshot(asked(8)))
+    await lines.until("YOUR TURN")
+    friend.tells.put_nowait(DEAD)
+    with pytest.raises(errors.NotAllowed, match="left, or is played from another device now"):
+        await asyncio.wait_for(task, 10)
+    assert forgotten == [2]
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        (clock_pb2.ABSENCE_POLICY_UNSPECIFIED, "Your seat stays yours: 2 Ben (blue)."),
+        (clock_pb2.ABSENCE_POLICY_BOT, "be back within 2 min, or a bot plays on."),
+        (clock_pb2.ABSENCE_POLICY_DROP, "be back within 2 min, or the seat leaves the game."),
+    ],
+)
+async def test_who_quits_is_told_what_happens_to_the_seat(policy: Any, told: str) -> None:
+    evening = Gathering()
+    view = asked(8)
+    view.absence.policy = policy
+    evening.tell(events.Snapshot(view))
+    await evening.lines.until("YOUR TURN")
+    evening.lines.type("?")
+    await evening.lines.until("quit; ")
+    assert ("your seat stays yours" in evening.written) is told.startswith("Your")
+    await evening.quits()
+    assert told in evening.written

@@ -7,7 +7,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from tableturn.v1 import clock_pb2, company_pb2, panel_pb2, table_pb2
-from tableturn_client import Client, Machine, Timekeeping, connect, time_left, time_used
+from tableturn_client import Client, Machine, Timekeeping, connect, start_left, time_left, time_used
 from tests.client.conftest import QUICK
 from tests.client.fake import FakeService, snapshot, view
 
@@ -203,3 +203,23 @@ def test_what_was_used_grows_while_the_clock_runs() -> None:
     assert time_used(runs, 1, at(-5)) == used
     assert time_used(clock(used=used), 1, at(30)) == used
     assert time_used(runs, 2) == timedelta()
+
+
+def test_whoever_sees_the_table_late_sees_the_clocks_of_then() -> None:
+    """Ten minutes ago the clock had run for half a minute (`TableView.behind`)."""
+    runs = clock(running=True, running_since=stamp(0), deadline=stamp(90))
+    runs.behind.FromTimedelta(timedelta(minutes=10))
+    assert time_left(runs, 1, at(630)) == timedelta(seconds=60)
+    assert time_used(runs, 1, at(630)) == timedelta(seconds=30)
+    assert time_left(runs, 1) == timedelta(seconds=90)  # the view's own time is that of then
+
+
+def test_the_start_clock_is_a_part_of_what_is_left() -> None:
+    stands = clock(left=timedelta(minutes=15), start_left=timedelta(minutes=5))
+    assert start_left(stands, 1, at(500)) == timedelta(minutes=5)
+    runs = clock(
+        running=True, running_since=stamp(0), deadline=stamp(900), start_left=timedelta(minutes=5)
+    )
+    assert start_left(runs, 1, at(60)) == timedelta(minutes=4)
+    assert start_left(runs, 1, at(400)) == timedelta()
+    assert start_left(runs, 2) == timedelta()

@@ -115,7 +115,7 @@ case("a code for a seat that was left", "MakeSeatCode", "crowd", "host", "BAD_FI
 case("a code for a bot", "MakeSeatCode", "crowd", "host", "BAD_FIELD", of="seat", seat=4)
 case("a code for one of two seats", "MakeSeatCode", "crowd", "bob", "BAD_FIELD", "say which one",
      of="seat")  # fmt: skip
-case("a code for a seat of the host", "MakeSeatCode", "running", "host", "NOT_ALLOWED")
+case("a code for a seat of the host", "MakeSeatCode", "running", "host", "BAD_FIELD", of="seat")
 
 # -- talk
 

@@ -76,13 +76,13 @@ NO_SPANS = {
 """What no table takes for a span of time, wherever it stands."""
 spans: dict[str, Any]
 for label, bad in NO_SPANS.items():
-    create(f"a grace of {label}", "BAD_FIELD", "seconds", of="absence.grace",
+    create(f"a grace of {label}", "BAD_FIELD", "span", of="absence.grace",
            absence=AbsenceSettings(grace=bad))  # fmt: skip
-    create(f"a delay of {label}", "BAD_FIELD", "seconds", of="spectator_delay",
+    create(f"a delay of {label}", "BAD_FIELD", "span", of="spectator_delay",
            spectator_delay=bad)  # fmt: skip
     for part in ("bank", "step", "start"):
         spans = {part: bad}
-        create(f"a {part} of {label}", "BAD_FIELD", "seconds", of=f"clock.{part}",
+        create(f"a {part} of {label}", "BAD_FIELD", "span", of=f"clock.{part}",
                clock=ClockSettings(kind=pb.CLOCK_KIND_DELAY, **spans))  # fmt: skip
 
 # -- clocks

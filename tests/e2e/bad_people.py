@@ -40,7 +40,10 @@ for name in ("StandIn", "ComeBack", "VoteDrop"):
          **ABOUT[name])  # fmt: skip
     case(f"{name} for one of two seats", name, "crowd", "bob", "BAD_FIELD", "seats 2, 8; say",
          of="seat", **ABOUT[name])  # fmt: skip
+for name in ("ComeBack", "VoteDrop"):
     case(f"{name} for a host without a seat", name, "crowd", "host", "NOT_ALLOWED", **ABOUT[name])
+case("StandIn for a host without a seat", "StandIn", "crowd", "host", "BAD_FIELD", "name one",
+     of="seat", **ABOUT["StandIn"])  # fmt: skip
 
 # -- more time
 
@@ -59,7 +62,7 @@ for time in (span(ms=1), span(ms=999), span(7, ms=1), span(366)):
     case(f"more time: {str(time).split()}", "AddTime", "clocked", "ann", "BAD_FIELD",
          "1 second to 7 days", of="time", seat=2, time=time)  # fmt: skip
 for label, bad in NO_SPANS.items():
-    case(f"more time: {label}", "AddTime", "clocked", "host", "BAD_FIELD", "seconds", of="time",
+    case(f"more time: {label}", "AddTime", "clocked", "host", "BAD_FIELD", "span", of="time",
          time=bad)  # fmt: skip
 for at in ("running", "paused", "counted"):
     case(f"time where none runs out: {at}", "AddTime", at, "host", "NO_CLOCK", "so none can",

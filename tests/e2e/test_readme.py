@@ -42,7 +42,7 @@ class Command:
 
     @property
     def serves(self) -> bool:
-        words = shlex.split(self.line)[:2]
+        words = shlex.split(self.line, comments=True)[:2]
         return words == ["make", "run"] or (
             len(words) == 2 and Path(words[0]).name == "tableturn" and words[1] == "serve"
         )

@@ -14,6 +14,7 @@ from tableturn_server.jobs.duty import Counts
 from tableturn_server.service.rooms import Held
 from tableturn_server.store.jobs import KEPT_MS
 from tableturn_server.tables import commands
+from tableturn_server.tables.facts import has_deputy
 from tableturn_server.tables.rights import is_host
 from tableturn_server.tables.state import Absence, AbsencePolicy, Clock, ClockKind, Occupant
 from tests.jobs.support import Clock as FakeClock
@@ -36,6 +37,7 @@ class Doors:
         self._clock = clock
         self._away: dict[int, int] = {}
         self._host: int | None = None
+        self._back: int | None = None
         self.asked = 0
 
     def leaves(self, *seats: int) -> None:
@@ -45,7 +47,10 @@ class Doors:
         del self._away[seat]
 
     def host_leaves(self) -> None:
-        self._host = self._clock.ms
+        self._host, self._back = self._clock.ms, None
+
+    def host_comes(self) -> None:
+        self._host, self._back = None, self._clock.ms
 
     async def absent(self, held: Held, now: int) -> tuple[tuple[int, int], ...]:
         self.asked += 1
@@ -53,6 +58,9 @@ class Doors:
 
     async def host_away(self, held: Held, now: int) -> int | None:
         return self._host
+
+    async def host_back(self, held: Held, now: int) -> int | None:
+        return self._back if has_deputy(held.table) else None
 
 
 async def three_people(
@@ -260,6 +268,51 @@ async def test_what_two_processes_see_of_an_absence_is_done_once(valkey: Server)
         assert sum(count.failures for count in counts) == 0
 
 
+async def test_where_nobody_is_there_no_bot_stands_in(valkey: Server) -> None:
+    """C7. Three phones in pockets: whoever comes back finds the game as it was left."""
+    clock = FakeClock()
+    doors = Doors(clock)
+    async with an_office(valkey.url, poll=0.01, clock=clock, presence=doors) as office:
+        table_id = await three_people(office)
+        doors.leaves(1)
+        await office.lives(clock, GRACE - 1000)
+        doors.leaves(2, 3)  # before Ann has been away for too long
+        for _ in range(5):
+            await office.lives(clock, GRACE)
+            await is_quiet(office)
+        assert await office.kinds(table_id) == []
+        doors.comes(2)
+        await office.store.jobs.announce(table_id, clock.ms, clock.ms)
+        await office.has_happened(table_id, "STAND_IN", "CONFIRM")
+
+
+async def test_a_seat_is_dropped_for_its_absence_though_nobody_is_there(valkey: Server) -> None:
+    """C8. Only bots wait for people."""
+    clock = FakeClock()
+    doors = Doors(clock)
+    async with an_office(valkey.url, poll=0.01, clock=clock, presence=doors) as office:
+        table_id = await three_people(office, DROPPED)
+        doors.leaves(1, 2, 3)
+        await office.lives(clock, GRACE)
+        await office.has_happened(table_id, "DROP", "DROP")
+
+
+async def test_somebody_who_comes_back_is_found_though_nobody_says_so(valkey: Server) -> None:
+    """C7. The table is looked at again and again, as long as somebody may be missed."""
+    clock = FakeClock()
+    doors = Doors(clock)
+    async with an_office(valkey.url, poll=0.01, clock=clock, presence=doors) as office:
+        table_id = await three_people(office)
+        doors.leaves(1, 2, 3)
+        for _ in range(2):
+            await office.lives(clock, GRACE)
+            await is_quiet(office)
+        assert await office.kinds(table_id) == []
+        doors.comes(3)
+        await office.lives(clock, GRACE)
+        await office.has_happened(table_id, "STAND_IN", "CONFIRM", "STAND_IN", "CONFIRM")
+
+
 # -- the host ------------------------------------------------------------------------------
 
 
@@ -285,6 +338,28 @@ async def test_the_duties_of_a_host_who_is_away_pass_to_the_first_who_is_there(
         assert is_host(table, token_of(2))
         assert not is_host(table, token_of(1))
         assert not is_host(table, token_of(3))
+
+
+async def test_the_duties_of_a_deputy_end_when_the_host_is_back(valkey: Server) -> None:
+    """C8."""
+    clock = FakeClock()
+    doors = Doors(clock)
+    async with an_office(valkey.url, poll=0.01, clock=clock, presence=doors) as office:
+        table_id = await three_people(office, WAITS)
+        doors.host_leaves()
+        await office.store.jobs.announce(table_id, clock.ms + GRACE, clock.ms)
+        await office.lives(clock, GRACE)
+        await office.has_happened(table_id, "PASS_HOST")
+        assert is_host(await office.table(table_id), token_of(1))
+        doors.host_comes()
+        await office.store.jobs.announce(table_id, clock.ms, clock.ms)
+        await office.has_happened(table_id, "PASS_HOST", "PASS_HOST")
+        table = await office.table(table_id)
+        assert table.host_seat == 0
+        assert not is_host(table, token_of(1))
+        assert is_host(table, HOST)
+        await is_quiet(office)
+        assert office.runner.counts.absences == 2
 
 
 async def test_a_host_who_stays_keeps_the_duties(valkey: Server) -> None:

@@ -66,10 +66,27 @@ async def test_a_table_that_nobody_looks_after_any_more_goes_on(valkey: Server) 
     clock = FakeClock()
     async with an_office(valkey.url, poll=0.01, clock=clock) as office:
         table_id = await two_people(office)
-        for turns in range(1, 5):
+        for turns in range(1, 3):
             await office.lives(clock, MINUTE)
             await office.has_happened(table_id, *["CONFIRM"] * turns)
-        assert [entry.seat for entry in await office.turns(table_id)] == [1, 2, 1, 2]
+        assert [entry.seat for entry in await office.turns(table_id)] == [1, 2]
+
+
+async def test_a_table_that_nobody_plays_at_for_a_round_is_paused(valkey: Server) -> None:
+    """Or else it would be played for ever; whoever comes back lets it go on."""
+    clock = FakeClock()
+    async with an_office(valkey.url, poll=0.01, clock=clock) as office:
+        table_id = await two_people(office)
+        round_of_nobody = ["CONFIRM", "CONFIRM", "PAUSE"]
+        for number in range(1, 4):
+            await office.lives(clock, MINUTE)
+            await office.has_happened(table_id, *round_of_nobody[:number])
+        await office.lives(clock, HOUR)
+        await is_quiet(office)
+        assert await office.kinds(table_id) == round_of_nobody
+        await office.does(table_id, commands.Resume(by=token_of(2)))
+        # The turn had no time left when the game was paused.
+        await office.has_happened(table_id, *round_of_nobody, "RESUME", "CONFIRM")
 
 
 async def test_of_several_who_are_idle_each_has_a_deadline_of_its_own(valkey: Server) -> None:
@@ -167,10 +184,16 @@ async def test_what_two_processes_see_is_said_once(valkey: Server) -> None:
         an_office(valkey.url, poll=0.001, lease_ms=0, clock=clock) as there,
     ):
         table_id = await two_people(here)
-        for turns in range(1, 11):
+        happened: list[str] = []
+        for _ in range(10):
             await here.lives(clock, MINUTE)
             there.runner.wake()
-            await here.has_happened(table_id, *["CONFIRM"] * turns)
+            happened.append("CONFIRM")
+            await here.has_happened(table_id, *happened)
+            # Somebody is there, or else the game would be paused.
+            await here.does(table_id, commands.Pause(by=HOST))
+            await here.does(table_id, commands.Resume(by=HOST))
+            happened += ["PAUSE", "RESUME"]
         assert len(await there.turns(table_id)) == 10
         counts = [here.runner.counts, there.runner.counts]
         assert sum(count.timeouts for count in counts) == 10
@@ -192,6 +215,47 @@ async def test_the_same_time_out_is_carried_out_once_whoever_asks_again(
             assert due.do is not None
             await due.do(office.outages.beat)
         assert await office.kinds(table_id) == ["CONFIRM"]
+        assert office.runner.counts == Counts(timeouts=1, stale=1)
+
+
+@pytest.mark.case("C5")
+async def test_another_turn_may_have_the_same_deadline(valkey: Server) -> None:
+    """Both have used up all they had; one takes a turn at once, and the other is asked again."""
+    clock = FakeClock()
+    all_in_all = Clock(kind=ClockKind.INCREMENT, bank=MINUTE, timeout=TimeoutPolicy.DEFAULT)
+    async with an_office(valkey.url, poll=0.01, clock=clock, starts=False) as office:
+        table_id = await two_people(office, all_in_all)
+
+        async def is_up() -> None:
+            due = await office.runner._next(await office.keeper.look(table_id), clock.ms)
+            assert due is not None
+            assert due.do is not None
+            await due.do(office.outages.beat)
+
+        for _ in range(2):
+            await office.lives(clock, MINUTE)
+            await is_up()
+        await office.confirms(table_id, 1)
+        assert (await office.table(table_id)).clocks[1].deadline == clock.ms
+        await is_up()
+        assert [entry.seat for entry in await office.turns(table_id)] == [1, 2, 1, 2]
+        assert office.runner.counts == Counts(timeouts=3)
+
+
+async def test_what_was_said_too_early_is_said_again(valkey: Server) -> None:
+    """A clock was set back a little: nothing happens then, and it is not remembered as done."""
+    clock = FakeClock()
+    async with an_office(valkey.url, poll=0.01, clock=clock, starts=False) as office:
+        table_id = await two_people(office)
+        await office.lives(clock, MINUTE)
+        held = await office.keeper.look(table_id)
+        for ms, kinds in ((-1, []), (1, ["CONFIRM"])):
+            due = await office.runner._next(held, clock.ms)
+            assert due is not None
+            assert due.do is not None
+            clock.passes(ms)
+            await due.do(office.outages.beat)
+            assert await office.kinds(table_id) == kinds
         assert office.runner.counts == Counts(timeouts=1, stale=1)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import grpc
@@ -126,10 +126,12 @@ def timeless(message: Message) -> Message:
 class Asking(Caller):
     """Somebody who asks everything about a table, and what is answered."""
 
-    async def everything(self, code: str) -> dict[str, bytes]:
-        """The answer to each request, refusals too, without the time."""
+    async def everything(self, code: str, *, but: Collection[str] = ()) -> dict[str, bytes]:
+        """The answer to each request `but` those, refusals too, without the time."""
         found: dict[str, bytes] = {}
         for service, method, kind in methods():
+            if method.name in but:
+                continue
             call = self._method(service, method)
             answer = self._watched if method.server_streaming else self._answered
             asked = list(requests(method, kind, self.table_id, code))

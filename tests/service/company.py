@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 
 from tableturn.v1 import company_pb2, company_pb2_grpc, table_pb2
-from tests.service.support import Caller, digest
+from tests.service.support import Caller, Running, digest
 
 cp = company_pb2
 UNKNOWN, HERE, AWAY = (
@@ -37,6 +37,30 @@ async def resolve(caller: Caller, code: str) -> cp.ResolveCodeResponse:
         caller, "ResolveCode", cp.ResolveCodeRequest(code=code)
     )
     return answer
+
+
+def a_device(running: Running, table_id: str, name: str = "phone") -> Caller:
+    """Somebody with a token that nobody knows yet."""
+    return running.caller(f"the token of a {name} {secrets.token_hex(4)}", table_id)
+
+
+async def seat_code(who: Caller, seat: int = 0) -> str:
+    """A code that moves a seat to another device."""
+    return str((await asks(who, "MakeSeatCode", seat=seat)).code)
+
+
+async def join_code(who: Caller, **fields: bool) -> str:
+    """The code of the caller's table."""
+    return str((await asks(who, "GetJoinCode", **fields)).code)
+
+
+async def forget_tries(running: Running) -> None:
+    """No address has tried a wrong code."""
+    _, found = await running.store.connection.call(
+        "SCAN", "0", "MATCH", "tt:tries:*", "COUNT", 1000
+    )
+    for key in found:
+        await running.store.connection.call("DEL", key)
 
 
 async def says(caller: Caller, text: str, *, request_id: str = "", seat: int = 0) -> Any:

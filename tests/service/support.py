@@ -302,10 +302,16 @@ class SlowTables(TableStore):
     """A store that takes its time before and after each change."""
 
     async def commit(
-        self, table_id: str, based_on: tuple[int, str], request: Request | None, write: Write | None
+        self,
+        table_id: str,
+        based_on: tuple[int, str],
+        request: Request | None,
+        write: Write | None,
+        *,
+        outcome: bytes = b"",
     ) -> CommitResult:
         await asyncio.sleep(random.uniform(0, 0.03))
-        result = await super().commit(table_id, based_on, request, write)
+        result = await super().commit(table_id, based_on, request, write, outcome=outcome)
         await asyncio.sleep(random.uniform(0, 0.03))
         return result
 

@@ -2,16 +2,27 @@
 
 import asyncio
 import secrets
+from typing import Any
 
 import pytest
 
 from tableturn_server.service import codes
+from tableturn_server.service.keeper import Done
 from tableturn_server.store.codes import MOST_TRIES
-from tests.service.company import asks, cp, resolve, sits_down
+from tests.service.company import (
+    AWAY,
+    Listening,
+    a_device,
+    cp,
+    forget_tries,
+    join_code,
+    resolve,
+    seat_code,
+    sits_down,
+)
 from tests.service.panels import a_panel
 from tests.service.support import (
     ADMIN,
-    Caller,
     Running,
     digest,
     new_id,
@@ -20,7 +31,7 @@ from tests.service.support import (
     refused,
     serving,
 )
-from tests.store.support import Server, running_server
+from tests.store.support import Server, eventually
 
 pytestmark = pytest.mark.e2e
 
@@ -28,23 +39,7 @@ pytestmark = pytest.mark.e2e
 @pytest.fixture(autouse=True)
 async def fresh_tries(running: Running) -> None:
     """All tests come from one address: none has used up its tries."""
-    _, found = await running.store.connection.call(
-        "SCAN", "0", "MATCH", "tt:tries:*", "COUNT", 1000
-    )
-    for key in found:
-        await running.store.connection.call("DEL", key)
-
-
-def a_device(running: Running, table_id: str, name: str = "phone") -> Caller:
-    return running.caller(f"the token of a {name} {secrets.token_hex(4)}", table_id)
-
-
-async def seat_code(who: Caller, seat: int = 0) -> str:
-    return str((await asks(who, "MakeSeatCode", seat=seat)).code)
-
-
-async def join_code(who: Caller, **fields: bool) -> str:
-    return str((await asks(who, "GetJoinCode", **fields)).code)
+    await forget_tries(running)
 
 
 # -- the join code -------------------------------------------------------------------------
@@ -189,6 +184,112 @@ async def test_a_seat_code_is_used_once(running: Running) -> None:
         await sits_down(phone, await seat_code(phone), request_id="move")
 
 
+@pytest.mark.case("S7")
+async def test_a_device_that_holds_the_seat_already_may_repeat_itself(running: Running) -> None:
+    """Nothing changes by it, the first time nor later, when somebody else has the seat."""
+    host, (ann, bob) = await running.a_game()
+    code = await seat_code(ann)
+    for _ in range(3):
+        again = await sits_down(ann, code, request_id="move")
+        assert (again.seat, again.table.revision) == (1, ann.seen)
+    with refused("UNKNOWN_CODE"):
+        await sits_down(ann, code, request_id="another")
+    with refused("UNKNOWN_CODE"):
+        await resolve(bob, code)
+    phone = a_device(running, host.table_id)
+    await sits_down(phone, await seat_code(ann))
+    with refused("NOT_ALLOWED"):
+        await sits_down(ann, code, request_id="move")
+    assert (await phone.looks()).viewer == 1
+
+
+@pytest.mark.case("S7")
+async def test_a_used_code_moves_nothing_when_its_request_is_not_remembered(
+    running: Running,
+) -> None:
+    """The last requests are remembered; a code knows for as long as it lasts who has used it."""
+    host, (ann, _) = await running.a_game()
+    phone, code = a_device(running, host.table_id), await seat_code(ann)
+    await sits_down(phone, code, request_id="move")
+    await running.store.connection.call(
+        "DEL", f"tt:{{{host.table_id}}}:seen:{digest(phone.token).hex()}"
+    )
+    again = await sits_down(phone, code, request_id="move")
+    assert (again.seat, again.replayed) == (1, True)
+    tablet = a_device(running, host.table_id, "tablet")
+    await sits_down(tablet, await seat_code(phone))
+    with refused("UNKNOWN_CODE"):
+        await sits_down(phone, code, request_id="move")
+    assert (await tablet.looks()).viewer == 1
+
+
+@pytest.mark.case("S7", "S12")
+async def test_sent_many_times_at_once_all_are_answered_alike(valkey: Server) -> None:
+    """And none of them is a wrong try."""
+    async with serving(valkey.url, slow=True) as one, serving(valkey.url, slow=True) as two:
+        for _ in range(3):
+            host, (ann, _) = await one.a_game()
+            code = await seat_code(ann)
+            phone = f"the token of a phone {secrets.token_hex(4)}"
+            devices = [(one, two)[n % 2].caller(phone, host.table_id) for n in range(8)]
+            found = await asyncio.gather(
+                *(sits_down(who, code, request_id="move") for who in devices)
+            )
+            assert {one.seat for one in found} == {1}
+            assert [one.replayed for one in found].count(False) == 1
+        guesses = [await outcome(resolve(one.caller(), codes.draw())) for _ in range(MOST_TRIES)]
+        assert guesses == ["UNKNOWN_CODE"] * MOST_TRIES
+
+
+@pytest.mark.case("S7")
+@pytest.mark.parametrize("kind", ["seat", "join"])
+async def test_what_was_carried_out_a_moment_ago_is_answered_again(
+    valkey: Server, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """The same request, in another process, is done just when the code is about to be looked up."""
+    async with serving(valkey.url) as one, serving(valkey.url) as two:
+        host = await one.a_table(private=True)
+        code = await join_code(host)
+        if kind == "seat":
+            ann = a_device(one, host.table_id, "laptop")
+            await sits_down(ann, code, name="Ann")
+            code = await seat_code(ann)
+        phone = a_device(one, host.table_id)
+        keeper, answered = one.service.keeper, one.service.keeper.answered
+
+        async def too_early(*asked: Any) -> Done | None:
+            monkeypatch.setattr(keeper, "answered", answered)
+            found = await answered(*asked)
+            there = two.caller(phone.token, host.table_id)
+            assert not (await sits_down(there, code, name="Ann", request_id="sit")).replayed
+            if kind == "join":
+                await join_code(host, renew=True)
+            else:
+                await one.store.connection.call("DEL", f"tt:code:{{{codes.read(code)}}}")
+            return found
+
+        for _ in range(MOST_TRIES - 1):
+            assert await outcome(resolve(phone, codes.draw())) == "UNKNOWN_CODE"
+        monkeypatch.setattr(keeper, "answered", too_early)
+        again = await sits_down(phone, code, name="Ann", request_id="sit")
+        assert (again.seat, again.replayed) == (1, True)
+        # It was no wrong try.
+        assert await outcome(resolve(phone, codes.draw())) == "UNKNOWN_CODE"
+        assert await outcome(resolve(phone, codes.draw())) == "LIMIT_REACHED"
+
+
+async def test_a_seat_gets_so_many_codes(valkey: Server) -> None:
+    async with serving(valkey.url) as one, serving(valkey.url) as two:
+        host, (ann, bob) = await one.a_game()
+        there = two.caller(ann.token, host.table_id)
+        made = [await outcome(seat_code((ann, there)[n % 2])) for n in range(8)]
+        assert made == ["done"] * 5 + ["LIMIT_REACHED"] * 3
+        with refused("LIMIT_REACHED", "RESOURCE_EXHAUSTED") as failure:
+            await seat_code(host, 1)
+        assert 0 < int(failure.details["retry_after_ms"]) <= 600_000
+        await seat_code(bob)
+
+
 async def test_of_many_devices_at_once_one_gets_the_seat(valkey: Server) -> None:
     async with serving(valkey.url, slow=True) as one, serving(valkey.url, slow=True) as two:
         host, (ann, _) = await one.a_game()
@@ -223,8 +324,47 @@ async def test_the_host_helps_somebody_whose_phone_is_gone(running: Running) -> 
     assert (await sits_down(phone, code)).seat == 1
     with refused("BAD_TOKEN"):
         await ann.confirms()
-    with refused("NOT_ALLOWED"):  # the host's token holds no seat: which one?
+    with refused("BAD_FIELD", field="seat"):  # the host's token holds no seat: which one?
         await seat_code(host)
+
+
+async def test_nobody_is_moved_by_the_host_who_is_there(running: Running) -> None:
+    """Whoever holds the seat's code holds its hand: the host gets none behind anybody's back."""
+    host, (ann, _) = await running.a_game()
+    watch = await Listening(ann).begins()
+    with refused("NOT_ALLOWED") as failure:
+        await seat_code(host, 1)
+    assert "is there" in failure.sentence
+    assert await seat_code(ann, 1)
+    watch.ends()
+
+    async def is_away() -> bool:
+        table = await host.call("GetTable", pb.GetTableRequest(table_id=host.table_id))
+        return bool(table.presence.seats[0].state == AWAY)
+
+    await eventually(is_away)
+    assert await seat_code(host, 1)
+
+
+async def test_the_log_tells_that_the_host_has_moved_somebody(running: Running) -> None:
+    host, (ann, _) = await running.a_game()
+    await sits_down(a_device(running, host.table_id), await seat_code(ann, 1))
+    await sits_down(a_device(running, host.table_id), await seat_code(host, 1))
+    own, by_host = (await host.reads_log())[-2:]
+    assert "host" not in own.lines[0]
+    assert by_host.lines[0].endswith("with a code that the host made")
+
+
+async def test_a_new_code_ends_the_one_before(running: Running) -> None:
+    host, (ann, _) = await running.a_game()
+    old = await seat_code(ann, 1)
+    new = await seat_code(ann, 1)
+    phone = a_device(running, host.table_id)
+    with refused("UNKNOWN_CODE"):
+        await sits_down(phone, old)
+    assert (await sits_down(phone, new)).seat == 1
+    with refused("UNKNOWN_CODE"):  # nor does one that was made before bring the seat back
+        await sits_down(a_device(running, host.table_id), old)
 
 
 async def test_a_code_for_somebody_who_has_left_is_for_nothing(running: Running) -> None:
@@ -255,55 +395,3 @@ async def test_somebody_at_the_panel_gets_a_device(running: Running) -> None:
     view = await phone.looks()
     # The button goes on to serve the seat.
     assert (view.viewer, list(view.panels[0].seats)) == (1, [1, 0])
-
-
-# -- those who guess -----------------------------------------------------------------------
-
-
-async def test_nobody_finds_a_code_by_trying(valkey: Server) -> None:
-    """The limit holds over all processes, for both ways to try, and hides right codes too."""
-    async with serving(valkey.url) as one, serving(valkey.url) as two:
-        host = await one.a_table(private=True)
-        code = await join_code(host)
-        guessers = [a_device((one, two)[n % 2], host.table_id) for n in range(MOST_TRIES)]
-        for n, who in enumerate(guessers):
-            wrong = codes.shown(codes.draw()) if n else "not even a code"
-            with refused("UNKNOWN_CODE"):
-                await (resolve(who, wrong) if n % 3 else sits_down(who, wrong, name="Eve"))
-        for running in (one, two):
-            for call in (
-                resolve(running.caller(), code),
-                sits_down(a_device(running, host.table_id), code, name="Eve"),
-            ):
-                with refused("LIMIT_REACHED", "RESOURCE_EXHAUSTED") as failure:
-                    await call
-                assert 0 < int(failure.details["retry_after_ms"]) <= 600_000
-        # Whoever has a token is not kept from anything.
-        assert await join_code(host) == code
-
-
-async def test_many_guesses_at_once_are_no_way_around(valkey: Server) -> None:
-    async with serving(valkey.url) as one, serving(valkey.url) as two:
-        guesses = [resolve((one, two)[n % 2].caller(), codes.draw()) for n in range(40)]
-        found = await asyncio.gather(*map(outcome, guesses))
-        assert found.count("UNKNOWN_CODE") == MOST_TRIES
-        assert found.count("LIMIT_REACHED") == 40 - MOST_TRIES
-
-
-async def test_right_codes_are_never_too_many(running: Running) -> None:
-    host = await running.a_table()
-    code = await join_code(host)
-    for _ in range(3 * MOST_TRIES):
-        await resolve(running.caller(), code)
-
-
-@pytest.mark.case("D4")
-async def test_without_a_store_no_code_is_wrong() -> None:
-    with running_server() as server:
-        async with serving(server.url) as running:
-            host = await running.a_table()
-            code = await join_code(host)
-            server.process.kill()
-            server.process.wait()
-            with refused("STORE_UNAVAILABLE", "UNAVAILABLE"):
-                await resolve(host, code)

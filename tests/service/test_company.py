@@ -1,14 +1,15 @@
 """Talk at a table: who may speak, what is heard by whom, and each line once."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from tableturn.v1 import company_pb2
-from tableturn_server.service.limits import Gate, Limits
-from tableturn_server.store import ChatStore, Request
+from tableturn_server.service.limits import Limits
+from tableturn_server.store import ChatStore, Person, Request
 from tableturn_server.store.chat import MOST_LINES
-from tests.service.company import Listening, asks, hears, says
+from tests.service.company import Listening, asks, hears, says, sits_down
 from tests.service.panels import a_panel
 from tests.service.support import (
     ADMIN,
@@ -191,10 +192,62 @@ async def test_the_host_mutes_seats_and_is_never_muted(running: Running) -> None
     assert list((await asks(host, "SetChat", unmute=[1])).muted) == [2]
     assert (await says(ann, "thanks")).line.number == 3
     for fields in ({"mute": [3]}, {"unmute": [0]}):
-        with refused("UNKNOWN_NAME", field="seat"):
+        with refused("UNKNOWN_NAME", field=next(iter(fields))):
             await asks(host, "SetChat", **fields)
     with refused("BAD_FIELD", field="unmute"):
         await asks(host, "SetChat", mute=[1], unmute=[1])
+
+
+async def test_a_mute_goes_with_its_person(running: Running) -> None:
+    """To other seats and devices; whoever comes to the seat later is not muted."""
+    host = await running.a_table("free-table", seats=4, start_when_full=False)
+    ann, bob = (running.caller(f"the token of {name}, for tests", host.table_id) for name in "AB")
+
+    async def muted() -> list[int]:
+        return list((await asks(bob, "ListChat")).muted)
+
+    with refused("BAD_FIELD", field="mute"):
+        await asks(host, "SetChat", mute=[1])
+    await ann.takes_seat(1)
+    await asks(host, "SetChat", mute=[1])
+    await ann.changes("LeaveSeat")
+    await bob.takes_seat(1)
+    assert (await muted(), (await says(bob, "hello")).line.seat) == ([], 1)
+    await ann.takes_seat(2)
+    assert await muted() == [2]
+    await ann.takes_seat(3)
+    assert await muted() == [2, 3]
+    for seat in (0, 2, 3):
+        with refused("NOT_ALLOWED"):
+            await says(ann, "hello", seat=seat)
+    # She moves to a phone, and gets up there to sit down elsewhere.
+    phone = running.caller("the token of her phone, for tests", host.table_id)
+    await sits_down(phone, (await asks(ann, "MakeSeatCode", seat=2)).code)
+    await phone.changes("LeaveSeat")
+    await phone.takes_seat(4)
+    assert await muted() == [3, 4]
+    with refused("NOT_ALLOWED"):
+        await says(phone, "hello")
+    assert list((await asks(host, "SetChat", unmute=[4])).muted) == []
+    for who in (phone, ann):
+        await says(who, "thanks")
+
+
+async def test_who_moves_to_a_phone_at_the_moment_of_the_mute_is_muted(running: Running) -> None:
+    """The host meant the laptop, and the seat is the phone's by now: all that it has is muted."""
+    host = await running.a_table("free-table", seats=3, start_when_full=False)
+    laptop, phone = (running.caller(f"the token of her {it}", host.table_id) for it in "LP")
+    await laptop.takes_seat(1)
+    since = laptop.seen
+    await sits_down(phone, (await asks(laptop, "MakeSeatCode")).code)
+    chat = ChatStore(running.store.connection)
+    await chat.set(host.table_id, mute=[Person(1, since, digest(laptop.token))])
+    await phone.takes_seat(2)
+    assert list((await asks(host, "ListChat")).muted) == [1, 2]
+    with refused("NOT_ALLOWED"):
+        await says(phone, "hello", seat=2)
+    assert list((await asks(host, "SetChat", unmute=[2])).muted) == []
+    await says(phone, "thanks", seat=2)
 
 
 async def test_a_host_who_plays_is_not_muted_either(running: Running) -> None:
@@ -216,28 +269,47 @@ async def test_the_last_lines_are_kept(running: Running) -> None:
 async def test_too_much_in_a_row_is_refused_and_what_was_said_before_is_not(
     valkey: Server,
 ) -> None:
-    limits = Limits(rate=0, peer_rate=0, tables_per_minute=0, lines=1)
-    async with serving(valkey.url, limits=limits) as running:
-        _, (ann, bob) = await running.a_game()
-        await says(ann, "one", request_id="one")
-        with refused("LIMIT_REACHED", "RESOURCE_EXHAUSTED") as failure:
-            await says(ann, "two")
-        assert 0 < int(failure.details["retry_after_ms"]) <= 10_000
-        assert (await says(ann, "one", request_id="one")).replayed
-        assert await outcome(says(ann, "other", request_id="one")) == "REQUEST_ID_REUSED"
-        await says(bob, "everybody has a limit of their own")
+    """Five lines in ten seconds for a seat, at whichever process; the host has as many."""
+    now = 1_790_000_000.0
+    limits = replace(NO_LIMITS, lines=Limits().lines)
+    async with (
+        serving(valkey.url, limits=limits, clock=lambda: now) as one,
+        serving(valkey.url, limits=limits, clock=lambda: now) as two,
+    ):
+        host, (ann, bob) = await one.a_game()
+        there = two.caller(ann.token, host.table_id)
+        found = await asyncio.gather(
+            *(outcome(says((ann, there)[n % 2], f"line {n}")) for n in range(14))
+        )
+        assert found.count("done") == 5
+        assert found.count("LIMIT_REACHED") == 9
+        with refused("LIMIT_REACHED", "RESOURCE_EXHAUSTED", retry_after_ms=10_000):
+            await says(ann, "more")
+        for n in range(5):
+            await says(bob, "everybody has a limit of their own", request_id=f"line {n}")
+            await says(host, "the host too")
+        assert await outcome(says(host, "more")) == "LIMIT_REACHED"
+        assert (await says(bob, "everybody has a limit of their own", request_id="line 0")).replayed
+        assert await outcome(says(bob, "other", request_id="line 0")) == "REQUEST_ID_REUSED"
+        now += 9
+        with refused("LIMIT_REACHED", retry_after_ms=1000):
+            await says(ann, "more")
+        now += 1
+        await says(ann, "more")
 
 
-def test_five_lines_in_ten_seconds() -> None:
-    moment = 0.0
-    gate = Gate(Limits(), lambda: moment)
-    assert [gate.line("ann") is None for _ in range(6)] == [True] * 5 + [False]
-    assert gate.line("bob") is None
-    moment = 2.0
-    assert [gate.line("ann") is None for _ in range(2)] == [True, False]
-    moment = 60.0
-    assert [gate.line("ann") is None for _ in range(6)] == [True] * 5 + [False]
-    assert NO_LIMITS.lines == 0
+async def test_another_device_gives_no_more_lines(valkey: Server) -> None:
+    limits = replace(NO_LIMITS, lines=Limits().lines)
+    async with serving(valkey.url, limits=limits, clock=lambda: 1_790_000_000.0) as running:
+        host, (ann, _) = await running.a_game()
+        said = []
+        for n in range(4):
+            said += [await outcome(says(ann, f"{n} {line}")) for line in range(2)]
+            code = (await asks(ann, "MakeSeatCode")).code
+            ann = running.caller(f"the token of her phone {n}", host.table_id)
+            await sits_down(ann, code)
+        assert said == ["done"] * 5 + ["LIMIT_REACHED"] * 3
+    assert (Limits().lines, NO_LIMITS.lines) == (5, 0)
 
 
 async def test_spectators_hear_as_late_as_they_see(valkey: Server) -> None:
@@ -268,3 +340,25 @@ async def test_spectators_hear_as_late_as_they_see(valkey: Server) -> None:
         assert listening.presence is None  # who is there is no business of theirs
         for who in (listening, at_once, late):
             who.ends()
+
+
+async def test_spectators_hear_every_line_however_many_were_said_meanwhile(valkey: Server) -> None:
+    now = 1_790_000_000.0
+    async with serving(valkey.url, clock=lambda: now, heartbeat=0.05) as running:
+        host, (ann, _) = await running.a_game(spectator_delay={"seconds": 60})
+        spectator = running.caller("", host.table_id)
+        now += 70
+        listening = Listening(spectator)
+        while await listening.read() != "snapshot":
+            pass
+        count = MOST_LINES + 30
+        for n in range(count):
+            await says(ann, f"line {n}")
+        # Whoever asks for the last lines is told the last ones, as everywhere.
+        assert await hears(host) == [f"line {n}" for n in range(30, count)]
+        assert len(await hears(host, after=1)) == count - 1
+        assert await hears(spectator) == []
+        now += 61
+        assert await listening.hears(count) == [f"line {n}" for n in range(count)]
+        assert len(await hears(spectator)) == MOST_LINES
+        listening.ends()

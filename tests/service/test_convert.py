@@ -101,7 +101,7 @@ def test_every_field_of_a_view_is_in_its_message(struct: Any, message: Any) -> N
 def test_no_field_of_a_view_is_forgotten() -> None:
     """What a message has and the view has not is put in by the service, field by field."""
     times = {"create_time", "update_time", "paused_time", "between_time", "standing_since"}
-    settings = {"clock", "absence", "spectator_delay"}
+    settings = {"clock", "absence", "spectator_delay", "behind"}
     by_hand = {"change_id", "staged"} | times | settings
     fields = {field.name for field in table_pb2.TableView.DESCRIPTOR.fields}
     assert fields == set(table_views.TableView.__struct_fields__) | by_hand

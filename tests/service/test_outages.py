@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+import contextlib
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any
 
+import grpc
 import pytest
+from google.protobuf.duration_pb2 import Duration
 
+from tableturn.v1 import clock_pb2
 from tableturn_server.service.outages import BEAT, FRESH_MS, LONGEST_MS, Outages
 from tableturn_server.store import Connection, Outage, OutageStore, StoreUnavailable, keys
 from tests.jobs.support import Clock, Hold
-from tests.service.support import Running, serving
+from tests.service.support import Running, pb, serving
 from tests.store.support import Server, eventually, running_server
 
 
@@ -171,3 +178,77 @@ async def test_the_runner_of_a_service_is_woken_by_the_end_of_an_outage(store: S
         clock.passes(LONGEST_MS + 1)
         await running.service.outages.beat()
         assert runner._woken.is_set()
+
+
+class Stops:
+    """A store that is stopped for a while, when it was sent so many commands more.
+
+    What was sent last waits, and is carried out afterwards.
+    """
+
+    def __init__(self, real: Callable[..., Awaitable[Any]], clock: Clock, sent: int) -> None:
+        self._real = real
+        self._clock = clock
+        self._left = sent
+
+    async def __call__(self, *args: Any, **named: Any) -> Any:
+        if self._left == 0:
+            await asyncio.sleep(0)
+            self._clock.passes(STOPPED_MS)
+        self._left -= 1
+        reply = await self._real(*args, **named)
+        if args == ("TIME",) and self._left >= 0:  # the store's own clock goes on meanwhile
+            reply = [int(reply[0]) - STOPPED_MS // 1000, int(reply[1])]
+        return reply
+
+
+STOPPED_MS = 7000
+
+
+@pytest.mark.case("C1")
+@pytest.mark.parametrize("sent", [0, 1])
+@pytest.mark.parametrize("after", [1, 1900, 4900])
+async def test_a_sign_that_waits_in_a_store_that_is_stopped_hides_no_outage(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch, after: int, sent: int
+) -> None:
+    """It was sent when the store was stopped, and says nothing of the time after that."""
+    clock = Clock()
+    outages = Outages(OutageStore(connection), clock=clock)
+    await outages.beat()
+    begin = clock.ms
+    clock.passes(after)
+    monkeypatch.setattr(connection, "call", Stops(connection.call, clock, sent))
+    await outages.beat()
+    assert outages._known == (Outage(begin, clock.ms),)
+    assert clock.ms == begin + after + STOPPED_MS
+
+
+@pytest.mark.nightly
+@pytest.mark.case("C1")
+@pytest.mark.parametrize("stopped", [6.0, 8.0, 10.0])
+async def test_nobody_is_charged_while_the_store_is_stopped(store: Server, stopped: float) -> None:
+    """In real time, with two services, and players who would have to leave the game."""
+    async with serving(store.url) as one, serving(store.url) as other:
+        clock = clock_pb2.ClockSettings(
+            kind=clock_pb2.CLOCK_KIND_PER_TURN,
+            step=Duration(seconds=5),
+            timeout=clock_pb2.TIMEOUT_POLICY_DROP,
+        )
+        host, people = await one.a_game(clock=clock)
+        os.kill(store.process.pid, signal.SIGSTOP)
+        try:
+            await asyncio.sleep(stopped)
+        finally:
+            os.kill(store.process.pid, signal.SIGCONT)
+
+        async def excused() -> bool:
+            with contextlib.suppress(grpc.aio.AioRpcError):
+                return (await host.reads_log())[-1].kind == pb.CHANGE_KIND_OUTAGE
+            return False
+
+        await eventually(excused)
+        for running in (one, other):
+            await running.service.outages.beat()
+            (outage,) = running.service.outages._known
+            assert outage.end - outage.begin >= stopped * 1000 - 100
+        await people[0].confirms(at=(await people[0].looks()).revision)

@@ -6,16 +6,19 @@ import contextlib
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import pytest
 
 from tableturn.v1 import clock_pb2
-from tableturn_server.service.presences import Presences
-from tableturn_server.store import JobBoard, PresenceStore, Watched
+from tableturn_server.service.keeper import Done
+from tableturn_server.service.presences import FORGOTTEN_MS, Presences
+from tableturn_server.service.refusing import too_late
+from tableturn_server.store import JobBoard, PresenceStore, StoreUnavailable, Watched
 from tableturn_server.tables import commands
 from tableturn_server.tables.commands import By
 from tableturn_server.tables.state import StandInCause
-from tests.service.company import AWAY, HERE, UNKNOWN, Listening
+from tests.service.company import AWAY, HERE, UNKNOWN, Listening, asks, sits_down
 from tests.service.panels import a_panel
 from tests.service.support import HOST, Caller, Running, digest, pb, serving
 from tests.store.support import Server, eventually, running_server
@@ -292,6 +295,29 @@ async def test_who_takes_a_seat_while_watching_is_there_from_then_on(world: Worl
     listening.ends()
 
 
+async def test_devices_without_a_part_are_forgotten(world: World) -> None:
+    """Not at once: a process may not know yet who has sat down."""
+    host, (ann, _) = await world.one.a_game()
+    store = PresenceStore(world.one.store.connection)
+    tokens = []
+    for n in range(4):
+        tokens.append(digest(ann.token))
+        watch = await Listening(ann).begins()
+        watch.ends()
+        await eventually(lambda: not len(world.one.service.watches))
+        code = (await asks(ann, "MakeSeatCode")).code
+        ann = world.one.caller(f"the token of her phone {n}", host.table_id)
+        await sits_down(ann, code)
+    watch = await Listening(elsewhere(ann, world.two)).begins()
+    (found,) = await store.look([host.table_id])
+    assert found.keys() - {b""} == {*tokens, digest(ann.token)}
+    await world.passes(FORGOTTEN_MS // 1000 + 8)
+    (found,) = await store.look([host.table_id])
+    assert found.keys() - {b""} == {digest(ann.token)}
+    assert await world.state(host) == [(HERE, FORGOTTEN_MS // 1000 + 8), (UNKNOWN, 0)]
+    watch.ends()
+
+
 async def test_spectators_are_counted_over_all_services(world: World) -> None:
     host, (ann, _) = await world.one.a_game()
     listening = await Listening(ann).begins()
@@ -354,7 +380,7 @@ async def test_between_two_looks_at_a_correspondence_game_nobody_is_absent(world
     watch = await Listening(ann).begins()
     watch.ends()
     listening = await Listening(host).begins()
-    await listening.until(AWAY, UNKNOWN)
+    await listening.until(UNKNOWN, UNKNOWN)
     listening.ends()
     await world.passes(2 * GRACE)
     held = await world.one.service.keeper.look(host.table_id)
@@ -385,6 +411,81 @@ async def test_the_host_is_there_or_away_or_was_never_heard(world: World) -> Non
     watch = await Listening(ann).begins()
     watch.ends()
     await eventually(is_away)
+
+
+@pytest.mark.case("C8")
+async def test_a_host_is_back_whose_duties_somebody_has_meanwhile(world: World) -> None:
+    """A host who only makes calls is not known to be there, and nobody loses the duties by it."""
+    host, _ = await world.one.a_game()
+    presences, keeper = world.one.service.presences, world.one.service.keeper
+    held = await keeper.look(host.table_id)
+    (await Listening(host).begins()).ends()
+    await eventually(lambda: not len(world.one.service.watches))
+    command = commands.PassHost(by=By(service=True), seat=1)
+    await keeper.carry_out(host.table_id, command, None, float("inf"))
+    assert await presences.host_back(held, world.ms) is None
+    held = await keeper.look(host.table_id)
+    assert await presences.host_back(held, world.ms) is None
+    board = Announced()
+    looking = apart(world.one, board)
+    await looking.at(held)
+    await world.passes(10)
+    watch = await Listening(host).begins()
+    assert await presences.host_back(held, world.ms) == world.ms
+    await looking.at(held)
+    assert board.due[-1] == (host.table_id, world.ms)
+    watch.ends()
+
+
+@pytest.mark.case("C7")
+async def test_whoever_acts_on_another_device_is_not_away(world: World) -> None:
+    """The phone is in a pocket, and a script plays."""
+    host, (ann, _) = await world.one.a_game()
+    (await Listening(ann).begins()).ends()
+    await eventually(lambda: not len(world.one.service.watches))
+    await world.passes(GRACE + 4)
+    presences, keeper = world.one.service.presences, world.one.service.keeper
+    assert await presences.away(await keeper.look(host.table_id)) == frozenset({1})
+    await ann.confirms()
+    held = await keeper.look(host.table_id)
+    assert await presences.away(held) == frozenset()
+    await world.passes(GRACE - 1)
+    assert await presences.away(held) == frozenset()
+    await world.passes(4)
+    assert await presences.away(held) == frozenset({1})
+
+
+@pytest.mark.case("C8")
+async def test_a_host_who_acts_on_another_device_is_not_away(world: World) -> None:
+    host, (ann, _) = await world.one.a_game()
+    await host.changes("PassHost", seat=1)
+    (await Listening(ann).begins()).ends()
+    await eventually(lambda: not len(world.one.service.watches))
+    await world.passes(GRACE)
+    await ann.looks()
+    await ann.confirms()
+    held = await world.one.service.keeper.look(host.table_id)
+    assert await world.one.service.presences.host_away(held, world.ms) == world.ms
+
+
+@pytest.mark.case("C7")
+async def test_nobody_is_looked_for_where_nobody_is_there_until_somebody_is(world: World) -> None:
+    policy = absence(clock_pb2.ABSENCE_POLICY_BOT)
+    host, (ann, bob) = await world.one.a_game(absence=policy)
+    held = await world.one.service.keeper.look(host.table_id)
+    left = world.ms
+    for who in (ann, bob):
+        (await Listening(who).begins()).ends()
+    await eventually(lambda: not len(world.one.service.watches))
+    await world.passes(30)
+    board = Announced()
+    looking = apart(world.one, board)
+    await looking.at(held)
+    assert board.due == []
+    watch = await Listening(bob).begins()
+    await looking.at(held)
+    assert board.due == [(host.table_id, left + GRACE * 1000)]
+    watch.ends()
 
 
 @pytest.mark.case("C7", "R1")
@@ -431,6 +532,48 @@ async def test_a_panel_that_comes_back_brings_its_seats_back(world: World) -> No
     bridge = await Listening(panel).begins()
     assert not (await host.looks()).seats[0].stand_in
     bridge.ends()
+
+
+async def test_by_correspondence_nobody_is_away(world: World) -> None:
+    clock = clock_pb2.ClockSettings(kind=clock_pb2.CLOCK_KIND_CORRESPONDENCE)
+    clock.step.FromSeconds(3 * 86_400)
+    host, (ann, _) = await world.one.a_game(clock=clock)
+    watch = await Listening(ann).begins()
+    assert (await world.state(host))[0][0] == HERE
+    watch.ends()
+    await world.passes(3 * GRACE)
+    assert (await world.state(host))[0][0] == UNKNOWN
+
+
+class Refusing(JobBoard):
+    """A board that can't be reached once."""
+
+    def __init__(self) -> None:
+        self.due: list[int] = []
+        self.is_away = True
+
+    async def announce(self, table_id: str, due_ms: int, now_ms: int) -> None:
+        if self.is_away:
+            self.is_away = False
+            raise StoreUnavailable("the store is away")
+        self.due.append(due_ms)
+
+
+async def test_what_could_not_be_announced_is_announced_again(world: World) -> None:
+    board = Refusing()
+    presences = world.one.service.presences
+    presences._jobs = board  # the service has made its own
+    _, (ann, bob) = await world.one.a_game(absence=absence(clock_pb2.ABSENCE_POLICY_BOT))
+    looks = await Listening(bob).begins()
+    watch = await Listening(ann).begins()
+    watch.ends()
+
+    async def is_known() -> bool:
+        await presences.beat()
+        return bool(board.due)
+
+    await eventually(is_known)
+    looks.ends()
 
 
 async def test_a_bot_that_was_wished_for_stays(world: World) -> None:
@@ -520,3 +663,34 @@ async def test_a_kill_is_found_by_whoever_looks(world: World) -> None:
     assert board.due == [(host.table_id, int((world.began + GRACE) * 1000))]
     presences.goes(host.table_id, b"")
     await presences.stop()
+
+
+@pytest.mark.case("C7", "S6")
+async def test_the_store_is_away_when_a_phone_comes_back(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same watch says so again, until it is done; a refusal is not asked for again."""
+    host, (ann, _) = await world.one.a_game(absence=absence(clock_pb2.ABSENCE_POLICY_BOT))
+    await world.stand_in(host, 1)
+    keeper = world.two.service.keeper
+    carry_out, tries = keeper.carry_out, 0
+
+    async def away(*args: Any) -> Done:
+        nonlocal tries
+        tries += 1
+        match tries:
+            case 1:
+                raise StoreUnavailable("the store is away")
+            case 2:
+                raise too_late(1)
+        return await carry_out(*args)
+
+    monkeypatch.setattr(keeper, "carry_out", away)
+    watch = await Listening(elsewhere(ann, world.two)).begins()
+
+    async def is_back() -> bool:
+        return not (await host.looks()).seats[0].stand_in
+
+    await eventually(is_back)
+    assert tries == 3
+    watch.ends()

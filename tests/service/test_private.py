@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.service.asking import STRANGER, Asking, methods
 from tests.service.company import asks, hears, sits_down
 from tests.service.panels import a_panel
 from tests.service.support import HOST, Caller, Running, digest, outcome, pb, refused
@@ -93,6 +94,22 @@ async def test_a_watch_token_and_a_panel_are_let_in(running: Running) -> None:
     panel = await a_panel(host, running, [1, 2])
     event = await panel.watches().read()
     assert event.snapshot.table.private
+
+
+async def test_no_refusal_tells_a_stranger_how_far_it_is(running: Running) -> None:
+    host, (ann, _) = await private_game(running)
+    code = (await asks(host, "GetJoinCode")).code
+    for token in ("", STRANGER):
+        eve = Asking(running.channel, token, host.table_id)
+        told = await eve.everything("2222-2222")
+        assert len(told) > len(list(methods()))
+        assert not [asked for asked, answer in told.items() if b"'revision'" in answer]
+    # Those whom it knows are told, and so is everybody where it isn't private.
+    with refused("NOT_ALLOWED", revision=(await host.looks()).revision):
+        await ann.changes("StartGame")
+    open_host, _ = await running.a_game()
+    told = await Asking(running.channel, STRANGER, open_host.table_id).everything(code)
+    assert [asked for asked, answer in told.items() if b"'revision'" in answer]
 
 
 async def private_game(running: Running, **fields: Any) -> tuple[Caller, list[Caller]]:

@@ -122,6 +122,42 @@ async def test_a_refused_call_is_not_remembered(running: Running) -> None:
     assert not done.replayed
 
 
+@pytest.mark.case("S7", "S8")
+async def test_a_call_with_nothing_to_do_does_nothing_later_either(running: Running) -> None:
+    """Nobody stood in for Ann when she said that she is back. A bot does by the time it is said
+    again, by a device that had no answer; that call is over, whatever it finds now."""
+    host, (ann, _) = await running.a_game()
+    first = await ann.changes("ComeBack", request_id="once")
+    await ann.changes("StandIn")
+    again = await ann.changes("ComeBack", request_id="once")
+    assert (again.revision, again.replayed) == (first.revision, True)
+    assert (await host.looks()).seats[0].stand_in
+    with refused("REQUEST_ID_REUSED"):
+        await ann.changes("StandIn", request_id="once")
+    await ann.changes("ComeBack")
+    assert not (await host.looks()).seats[0].stand_in
+
+
+async def test_what_others_still_must_do_is_told_again(running: Running) -> None:
+    """A wish that is noted already changes nothing, and the same call gets the same answer."""
+    host, people = await running.a_game(
+        options={"first_seat": "1"}, seats=3, takeback=pb.TAKEBACK_POLICY_ALL_AGREE
+    )
+    await people[0].confirms()
+    seen = (await people[0].looks()).revision
+    for wish in ("TakeBack", "VoteDrop"):
+        fields: dict[str, Any] = (
+            {"target": 3} if wish == "VoteDrop" else {"expected_revision": seen}
+        )
+        waiting = list((await people[0].changes(wish, **fields)).waiting_for)
+        assert waiting
+        revision = (await host.looks()).revision
+        for replayed in (False, True):
+            told = await people[0].changes(wish, request_id=f"again: {wish}", **fields)
+            assert (told.revision, told.replayed) == (revision, replayed)
+            assert list(told.waiting_for) == waiting
+
+
 @pytest.mark.case("S9")
 async def test_what_was_written_is_read_everywhere_at_once(valkey: Server) -> None:
     async with serving(valkey.url) as one, serving(valkey.url) as two:

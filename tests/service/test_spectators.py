@@ -32,6 +32,7 @@ from tableturn_server.store import keys
 from tableturn_server.tables import commands, state
 from tableturn_server.tables.refusals import Refused
 from tests.service.asking import HOLDER, PANEL, STRANGER, Asking
+from tests.service.company import resolve, sits_down
 from tests.service.panels import Bridge
 from tests.service.support import (
     ADMIN,
@@ -189,7 +190,6 @@ async def it_ends(world: World, host: Caller, people: list[Caller]) -> None:
 
 async def it_ends_and_goes_on(world: World, host: Caller, people: list[Caller]) -> None:
     await it_ends(world, host, people)
-    # The next table is one of its own, which anybody may find; it is not listed here.
     await host.changes("Rematch")
 
 
@@ -209,14 +209,13 @@ async def test_no_call_tells_a_spectator_anything_newer(
     world: World, happens: Happening, token: str
 ) -> None:
     watch = digest(WATCH) if token == WATCH else b""
-    unlisted = happens is it_ends_and_goes_on
-    host, people = await world.a_game(watch_token_sha256=watch, unlisted=unlisted)
+    host, people = await world.a_game(watch_token_sha256=watch)
     code = await join_code(host)
     spectator = world.spectator(host, token)
     before = await spectator.everything(code)
-    live = await host.looks()
+    revision = (await host.looks()).revision
     await happens(world, host, people)
-    assert (await host.looks()).revision > live.revision
+    assert (await host.looks()).revision > revision
 
     assert await spectator.everything(code) == before
     await world.passes(DELAY - 0.001)
@@ -226,9 +225,13 @@ async def test_no_call_tells_a_spectator_anything_newer(
     after = await spectator.everything(code)
     assert {asked for asked in after if after[asked] != before[asked]}
     seen = await spectator.looks()
-    assert seen == await Caller(host.channel, ADMIN, host.table_id).looks()
+    assert seen.behind.seconds == DELAY  # clocks are reckoned by that
+    live = await Caller(host.channel, ADMIN, host.table_id).looks()
+    assert not live.HasField("behind")
+    seen.ClearField("behind")
+    assert seen == live
     if token == WATCH or happens is not a_panel_comes:
-        assert seen.revision > live.revision
+        assert seen.revision > revision
 
 
 @pytest.mark.parametrize("token", [STRANGER, WATCH])
@@ -314,6 +317,62 @@ async def test_a_young_table_is_shown_as_it_was_made(world: World) -> None:
     assert (seen.revision, seen.seats[0].name, seen.seats[1].bot) == (2, MARKER, "")
     await world.passes(10)
     assert (await spectator.looks()).seats[1].bot == "greedy"
+
+
+async def test_a_rematch_is_there_for_spectators_when_they_see_the_end(world: World) -> None:
+    """That there is one tells that the game is over, and its seats may tell who has lost."""
+    host, people = await world.a_game()
+    code = await join_code(host)
+    await it_ends(world, host, people)
+    found = await host.changes("Rematch", order=pb.REMATCH_ORDER_LOSER_FIRST)
+    spectator = world.spectator(host)
+    spectator.table_id = found.table_id
+    none = world.spectator(host)
+    none.table_id = "b" * len(found.table_id)
+    wish = pb.CreateTableRequest(
+        table_id=found.table_id,
+        request_id="another table",
+        game="free-table",
+        seats=3,
+        host_token_sha256=digest(STRANGER),
+    )
+
+    async def is_hidden() -> None:
+        told, wanted = [
+            {
+                asked.replace(who.table_id, "ID"): answer.replace(who.table_id.encode(), b"ID")
+                for asked, answer in (await who.everything(code, but=["CreateTable"])).items()
+                if " code:" not in asked  # whoever has a code for it was told of it
+            }
+            for who in (spectator, none)
+        ]
+        assert told == wanted
+        with refused("TABLE_EXISTS") as taken:  # that can't be hidden, but how far it is
+            await spectator.call("CreateTable", wish)
+        assert "revision" not in taken.details
+        listed = await lines_of(spectator)
+        assert found.table_id not in [line.table_id for line in listed]
+
+    await is_hidden()
+    await world.passes(DELAY - 0.001)
+    await is_hidden()
+    await world.passes(0.001)
+    assert (await spectator.looks()).table_id == found.table_id
+    assert found.table_id in [line.table_id for line in await lines_of(spectator)]
+
+
+async def test_who_was_invited_to_a_rematch_sits_down_at_once(world: World) -> None:
+    host, people = await world.a_game()
+    await people[1].changes("LeaveSeat")
+    await people[0].acts("finish game", at=(await people[0].looks()).revision, confirm=True)
+    host.table_id = (await host.changes("Rematch")).table_id
+    code = await join_code(host)
+    zed = world.running.caller("the token of Zed, for tests", host.table_id)
+    with refused("UNKNOWN_TABLE"):
+        await zed.looks()
+    assert (await resolve(zed, code)).table_id == host.table_id
+    assert (await sits_down(zed, code, name="Zed")).seat == 2
+    assert (await zed.looks()).viewer == 2
 
 
 async def test_who_asks_for_a_table_that_is_there_sees_no_more(world: World) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tableturn_server.store import CodeFor, CodeStore, Connection, StoreError
-from tableturn_server.store.codes import MOST_TRIES, SEAT_CODE_MS, TRIES_MS
+from tableturn_server.store import Claimed, CodeFor, CodeStore, Connection, StoreError
+from tableturn_server.store.codes import MOST_SEAT_CODES, MOST_TRIES, SEAT_CODE_MS, TRIES_MS
 from tests.store.support import new_id
 
 pytestmark = pytest.mark.e2e
@@ -70,23 +70,23 @@ async def test_no_code_is_given_twice(connection: Connection, table_id: str) -> 
     first = drawing(connection, taken)
     assert await first.join_code(table_id) == taken
     second = drawing(connection, taken, taken, fresh)
-    assert await second.seat_code(f"{table_id}-2", 1, 5) == fresh
+    assert await second.seat_code(CodeFor(f"{table_id}-2", 1, 5)) == fresh
     assert await first.look_up(taken) == CodeFor(table_id)
     with pytest.raises(StoreError):
-        await drawing(connection, taken).seat_code(f"{table_id}-2", 1, 5)
+        await drawing(connection, taken).seat_code(CodeFor(f"{table_id}-2", 1, 5))
 
 
 async def test_a_seat_code_lasts_ten_minutes(
     codes: CodeStore, connection: Connection, table_id: str
 ) -> None:
-    code = await codes.seat_code(table_id, 2, 17)
+    code = await codes.seat_code(CodeFor(table_id, 2, 17))
     assert await codes.look_up(code) == CodeFor(table_id, 2, 17)
     left = await connection.call("PTTL", f"tt:code:{{{code}}}")
     assert SEAT_CODE_MS - 60_000 < left <= SEAT_CODE_MS == 600_000
 
 
 async def test_a_seat_code_is_for_one_alone(codes: CodeStore, table_id: str) -> None:
-    code = await codes.seat_code(table_id, 2, 17)
+    code = await codes.seat_code(CodeFor(table_id, 2, 17))
     assert await codes.claim(code, "ann")
     assert not await codes.claim(code, "bob")
     assert await codes.claim(code, "ann")  # the same request again
@@ -94,15 +94,44 @@ async def test_a_seat_code_is_for_one_alone(codes: CodeStore, table_id: str) -> 
     assert not await codes.claim(code, "bob")
     await codes.release(code, "ann")
     assert await codes.claim(code, "bob")
-    await codes.use_up(code)
-    assert not await codes.claim(code, "bob")
+    await codes.use_up(code, "bob")
+    for user in ("ann", "bo", ""):
+        assert await codes.claim(code, user) is Claimed.NO
+        assert await codes.look_up(code, user) is None
     assert await codes.look_up(code) is None
 
 
+@pytest.mark.case("S7")
+async def test_the_very_request_that_used_it_up_is_known(
+    codes: CodeStore, connection: Connection, table_id: str
+) -> None:
+    """For as long as the code would have counted, and not longer."""
+    code = await codes.seat_code(CodeFor(table_id, 2, 17))
+    await connection.call("PEXPIRE", f"tt:code:{{{code}}}", 100_000)
+    assert await codes.claim(code, "ann") is Claimed.YES
+    await codes.use_up(code, "ann")
+    await codes.release(code, "ann")
+    for _ in range(2):
+        assert await codes.claim(code, "ann") is Claimed.BEFORE
+        assert await codes.look_up(code, "ann") == CodeFor(table_id, 2, 17)
+    assert 0 < await connection.call("PTTL", f"tt:code:{{{code}}}:user") <= 100_000
+    await connection.call("DEL", f"tt:code:{{{code}}}")
+    assert await codes.claim(code, "ann") is Claimed.NO
+    assert await codes.look_up(code, "ann") is None
+
+
+async def test_a_seat_has_so_many_codes(codes: CodeStore, table_id: str) -> None:
+    found = await asyncio.gather(*(codes.seat_codes(table_id, 1) for _ in range(20)))
+    assert found.count(0) == MOST_SEAT_CODES == 5
+    assert all(0 <= wait <= SEAT_CODE_MS for wait in found)
+    assert await codes.seat_codes(table_id, 2) == 0
+    assert await codes.seat_codes(f"{table_id}-2", 1) == 0
+
+
 async def test_of_many_at_once_one_uses_it(codes: CodeStore, table_id: str) -> None:
-    code = await codes.seat_code(table_id, 2, 17)
+    code = await codes.seat_code(CodeFor(table_id, 2, 17))
     found = await asyncio.gather(*(codes.claim(code, f"user {n}") for n in range(30)))
-    assert found.count(True) == 1
+    assert sorted(found) == [Claimed.NO] * 29 + [Claimed.YES]
 
 
 async def test_an_address_has_so_many_wrong_tries(codes: CodeStore, connection: Connection) -> None:

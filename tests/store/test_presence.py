@@ -107,6 +107,24 @@ async def test_who_come_at_once_are_all_noted(notes: Notes) -> None:
     assert set(await notes.look()) == set(tokens)
 
 
+async def test_who_has_no_part_any_more_is_forgotten(notes: Notes, presence: PresenceStore) -> None:
+    """With all that was noted, unless something was heard lately."""
+    old, late, left, stays = (bytes([n]) * 32 for n in range(1, 5))
+    await notes.has(NOBODY, 1, KITCHEN, 1000)
+    for token in (old, late, left, stays):
+        await notes.has(token, 1, KITCHEN, 1000)
+        await notes.has(token, 1, ATTIC, 2000)
+    await presence.beat([Watched(notes.table_id, late, 1)], KITCHEN, 9000)
+    await notes.has(left, 0, KITCHEN, 8000)
+    await notes.has(left, 0, ATTIC, 9000)
+    await presence.forget(notes.table_id, [old, late, left], 9000)
+    assert set(await notes.look()) == {NOBODY, late, left, stays}
+    assert (await notes.look())[late] == Heard(1000, 0, ((2000, 1), (9000, 1)))
+    assert (await notes.look())[late].last == (await notes.look())[left].last == 9000
+    await presence.forget(notes.table_id, [old, late, left], 9001)
+    assert set(await notes.look()) == {NOBODY, stays}
+
+
 async def test_many_tables_in_one_look(presence: PresenceStore, table_id: str) -> None:
     names = [f"{table_id}-{n}" for n in range(3)]
     await presence.note(Watched(names[1], ANN, 1), KITCHEN, 5)

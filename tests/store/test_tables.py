@@ -24,6 +24,7 @@ from tableturn_server.store import (
     Unchanged,
     keys,
 )
+from tableturn_server.store.tables import REMEMBERED_MS
 from tests.store.support import ask, at, change, new_id, running_server
 
 pytestmark = pytest.mark.e2e
@@ -125,6 +126,39 @@ async def test_a_refusal_is_confirmed_by_the_store(tables: TableStore, table: st
     assert await tables.commit(table, at(1), ask(2), None) == Conflict(now)
     # A refused request is not remembered: it may be accepted later.
     assert await tables.commit(table, at(2), ask(2), change(3)) == Committed(3)
+
+
+@pytest.mark.case("S7", "S8")
+async def test_a_request_with_nothing_to_do_is_remembered_too(
+    tables: TableStore, table: str
+) -> None:
+    """Else it would act when it is sent again, after it was answered."""
+    assert await tables.commit(table, at(1), ask(2), None, outcome=b"idle") == Unchanged(1)
+    await tables.commit(table, at(1), None, change(2))
+    for write in (None, change(3)):
+        assert await tables.commit(table, at(2), ask(2), write) == Known(1, b"idle")
+    assert await tables.commit(table, at(2), ask(2, body=b"other"), None) == Reused()
+    assert await tables.load(table) == Stored(2, "change-2", change(2).blob)
+    assert [record.revision for record in await tables.log(table, 0, 10)] == [1, 2]
+
+
+async def test_requests_are_remembered_for_a_week_after_the_last(
+    tables: TableStore, table: str, connection: Connection
+) -> None:
+    async def left(table_id: str) -> int:
+        return int(await connection.call("PTTL", keys.seen(table_id, "ann")))
+
+    assert REMEMBERED_MS - 60_000 < await left(table) <= REMEMBERED_MS
+    for write, outcome in ((None, b"idle"), (change(2), b"")):
+        await connection.call("PEXPIRE", keys.seen(table, "ann"), 100_000)
+        request = ask(5 if write else 4)
+        await tables.commit(table, at(1), request, write, outcome=outcome)
+        assert await left(table) > REMEMBERED_MS - 60_000
+    stored = Stored(1, "change-1", b"state")
+    name = new_id()
+    entries = [LogRecord(1, "change-1", b"entry")]
+    await tables.restore(name, stored, entries, [], ask(1), outcome=b"done", created_ms=7)
+    assert REMEMBERED_MS - 60_000 < await left(name) <= REMEMBERED_MS
 
 
 async def test_another_change_of_the_same_revision_is_a_conflict(

@@ -27,6 +27,8 @@ class Account:
     steps: int = 0
     over: bool = False
     """Its time is up, and its turn goes on."""
+    again: bool = False
+    """It had a second step for this turn, of which nothing is kept."""
 
     def spends(self, span: int) -> None:
         of_delay = min(self.delay, span)
@@ -91,16 +93,14 @@ class Model:
         return [n for n, seat in enumerate(self.table.seats, 1) if not seat.dropped]
 
     def _back(self, before: Table, number: int) -> None:
-        """Whoever plays on instead of the bot, and has no time left, has the step again."""
+        """Whoever plays on instead of the bot, and has no time left, has the step once again."""
         account = self.accounts[number]
         away = before.seat(number).stand_in and number in asked(before)
         goes_on = self.table.making.clock.timeout is TimeoutPolicy.WARN
         if not away or goes_on or account.bank + account.delay > 0:
             return
-        if self.kind is ClockKind.INCREMENT:
-            account.bank += self.step
-        else:
-            account.delay = self.step
+        assert not account.again  # else it is refused
+        account.delay, account.again = self.step, True
 
     def _charge(self, before: Table, number: int, span: int) -> None:
         seat, account = before.seat(number), self.accounts[number]
@@ -111,7 +111,8 @@ class Model:
     def _grant(self, number: int) -> None:
         account = self.accounts[number]
         account.steps += 1
-        account.over = False
+        account.over = account.again = False
+        account.delay = 0
         account.settles()
         if self.kind is ClockKind.INCREMENT:
             paid = min(account.debt, self.step)
@@ -123,6 +124,7 @@ class Model:
     def _withdraw(self, number: int) -> None:
         account = self.accounts[number]
         account.steps -= 1
+        account.delay = 0
         account.settles()
         if self.kind is ClockKind.INCREMENT:
             taken = min(account.bank, self.step)
@@ -158,4 +160,4 @@ class Model:
             if number not in turns or self.table.paused or account.over or changed:
                 account.settles()
             if number not in turns:
-                account.delay, account.over = 0, False
+                account.delay, account.over, account.again = 0, False, False

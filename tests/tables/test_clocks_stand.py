@@ -3,7 +3,7 @@
 import pytest
 
 from tableturn_server.tables import commands
-from tableturn_server.tables.clocks import granted, granted_again, more
+from tableturn_server.tables.clocks import granted, granted_again, more, withdrawn
 from tableturn_server.tables.due import due_at
 from tableturn_server.tables.log import ChangeKind
 from tableturn_server.tables.state import ClockKind, SeatClock, Status, TimeoutPolicy
@@ -149,7 +149,10 @@ def test_what_is_owed_is_taken_off_the_next_steps_and_no_other_time() -> None:
     owes = SeatClock(bank=4_000, owed=17_000)
     assert granted(settings, owes) == SeatClock(bank=4_000, owed=7_000)
     assert granted(settings, granted(settings, owes)) == SeatClock(bank=7_000)
-    assert granted_again(settings, owes) == SeatClock(bank=14_000, owed=17_000)
+    again = SeatClock(bank=4_000, delay=10_000, owed=17_000, again=True)
+    assert granted_again(settings, owes) == again
+    assert granted(settings, again) == granted(settings, owes)
+    assert withdrawn(settings, again).delay == 0
     assert more(owes, 9_000) == SeatClock(bank=13_000, owed=17_000)
 
 

@@ -326,7 +326,8 @@ def is_timed(game: TableOfTest) -> bool:
 
 def same(table: Table) -> tuple[object, ...]:
     """What is the same in whatever way a seat has left."""
-    return table.position, table.hidden, table.turns, table.log_hash, table.staged, table.seats
+    seats = tuple(replace(seat, plays_since=0) for seat in table.seats)
+    return table.position, table.hidden, table.turns, table.log_hash, table.staged, seats
 
 
 def stand_in_everywhere(game: TableOfTest, chance: Random) -> int:

@@ -194,6 +194,9 @@ def _seat(name: str, to: Any, seat: int) -> Callable[[Json], None]:
         (_set("state", "host_seat", to=3), "state.host_seat"),
         (_set("state", "host_gone", to=0), "state"),
         (_set("state", "host_seat", to=0), "state.host_gone"),
+        (_set("state", "idle_turns", to=-1), "state.idle_turns"),
+        (_set("state", "idle_turns", to=1000), "state.idle_turns"),
+        (_set("log", 0, "timed", to=True), "log[0].timed"),
         (_seat("stand_in", " x", 2), "state.seats[1].stand_in"),
         (_seat("stand_in", "", 2), "state.seats[1].stand_in_cause"),
         (_seat("stand_in_cause", 0, 2), "state.seats[1].stand_in_cause"),
@@ -227,12 +230,38 @@ def test_before_the_start_and_without_a_clock_there_are_none() -> None:
             read(signed(whole), table_id="", now=LATER)
 
 
-@pytest.mark.parametrize(("name", "to"), [("ran_out", True), ("delay", 5)])
+@pytest.mark.parametrize(("name", "to"), [("ran_out", True), ("delay", 5), ("again", True)])
 def test_whoever_is_not_asked_has_no_time_of_a_turn(name: str, to: object) -> None:
     whole = exported(timed(ClockKind.PER_TURN, step=30))
     whole["state"]["clocks"][1][name] = to
     with refused("BAD_IMPORT", place="state.clocks[1].delay"):
         read(signed(whole), table_id="", now=LATER)
+
+
+def test_a_second_step_is_one_of_a_turn_with_a_step() -> None:
+    game = timed(ClockKind.INCREMENT, bank=1, step=30, timeout=TimeoutPolicy.BOT)
+    game.runs_out(1)
+    game.person(1).comes_back()
+    whole = exported(game)
+    assert whole["state"]["clocks"][0]["again"]
+    assert again(whole).table.clocks[0].again
+    whole["state"]["clocks"][0]["again"] = False
+    with refused("BAD_IMPORT", place="state.clocks[0].delay"):
+        read(signed(whole), table_id="", now=LATER)
+    whole = exported(timed(ClockKind.COUNT_UP))
+    whole["state"]["clocks"][0]["again"] = True
+    with refused("BAD_IMPORT", place="state.clocks[0].again"):
+        read(signed(whole), table_id="", now=LATER)
+
+
+def test_a_document_that_knows_nothing_of_second_steps_is_read() -> None:
+    whole = exported(timed(ClockKind.PER_TURN, step=30))
+    for clock in whole["state"]["clocks"]:
+        del clock["again"]
+    del whole["state"]["idle_turns"]
+    for entry in whole["log"]:
+        del entry["timed"]
+    assert not any(clock.again for clock in again(whole).table.clocks)
 
 
 # -- what the version before wrote -------------------------------------------------------------

@@ -7,7 +7,7 @@ from tableturn_server.tables import commands, views
 from tableturn_server.tables.facts import next_host
 from tableturn_server.tables.log import ChangeKind
 from tableturn_server.tables.rights import is_host
-from tableturn_server.tables.state import Takeback, decode, encode
+from tableturn_server.tables.state import Clock, ClockKind, Takeback, decode, encode
 from tests.tables.play import (
     ADMIN,
     HOST,
@@ -259,3 +259,99 @@ def test_nobody_sits_down_at_a_private_table_without_a_code_or_the_host() -> Non
         )
     )
     assert game.does(commands.SeatBot(by=zoe.by, bot="greedy"))
+
+
+# -- a deputy ------------------------------------------------------------------------------
+
+
+def with_a_deputy(**wishes: object) -> TableOfTest:
+    """The host is away, and Bob has the duties as well."""
+    game = a_table(seats=3, **wishes)  # type: ignore[arg-type]
+    assert service_passes(game, 2)
+    assert hosts(game) == ["the host", "Bob"]
+    return game
+
+
+@pytest.mark.case("C8")
+def test_a_deputy_takes_no_duties_away_from_the_host() -> None:
+    game = with_a_deputy()
+    _, bob, cleo = game.people
+    assert game.does(commands.PassHost(by=bob.by, seat=3))
+    assert game.log[-1].lines == ("Cleo (green) has the host's duties as well",)
+    assert hosts(game) == ["the host", "Cleo"]
+    with refused("NOT_ALLOWED"):
+        game.does(commands.PassHost(by=bob.by, seat=2))
+    assert game.does(commands.PassHost(by=cleo.by, seat=1))
+    assert hosts(game) == ["the host", "Ann"]
+    game.host_passes_to(2)
+    assert hosts(game) == ["Bob"]
+    assert game.does(commands.PassHost(by=bob.by, seat=3))
+    assert hosts(game) == ["Cleo"]
+
+
+@pytest.mark.case("C8")
+def test_a_deputy_keeps_the_game_going() -> None:
+    clock = Clock(kind=ClockKind.INCREMENT, bank=60_000, step=1_000)
+    game = with_a_deputy(clock=clock, start_when_full=False)
+    bob = game.person(2)
+    assert game.does(commands.Start(by=bob.by))
+    assert game.does(commands.Pause(by=bob.by))
+    assert game.does(commands.Resume(by=bob.by))
+    assert game.does(commands.AddTime(by=bob.by, time=5_000))
+    assert game.does(commands.StandIn(by=bob.by, seat=1, bot="greedy"))
+    assert game.does(commands.AttachPanel(by=bob.by, uid=7, token=STRANGER.token, seats=(1, 2)))
+    game.person(3).leaves()
+    assert game.does(commands.SeatBot(by=bob.by, bot="greedy"))
+
+
+def test_a_deputy_takes_a_seat_nobody_sits_on_out_of_the_game() -> None:
+    game = with_a_deputy()
+    game.person(3).leaves()
+    assert game.does(commands.Concede(by=game.person(2).by, seat=3))
+
+
+@pytest.mark.parametrize("stand_in", [False, True])
+@pytest.mark.parametrize("command", [commands.Concede, commands.LeaveSeat])
+def test_a_deputy_takes_no_seat_away_from_anybody_else(
+    command: type[commands.Concede | commands.LeaveSeat], stand_in: bool
+) -> None:
+    game = with_a_deputy()
+    _, bob, cleo = game.people
+    if stand_in:
+        cleo.lets_bot_play()
+    with refused("NOT_ALLOWED", says="not a deputy; the others may vote"):
+        game.does(command(by=bob.by, seat=3))
+    assert game.does(command(by=HOST, seat=3))
+    assert game.does(command(by=bob.by, seat=2))  # his own
+
+
+@pytest.mark.parametrize("by", ["the host", "a seat that has the duties alone"])
+def test_only_the_host_takes_turns_back_not_a_deputy(by: str) -> None:
+    game = with_a_deputy(takeback=Takeback.HOST)
+    ann, bob, _ = game.people
+    ann.confirms()
+    takes_back = commands.TakeBack(by=bob.by, expected_revision=game.table.revision)
+    with refused("NOT_ALLOWED", says="not a deputy"):
+        game.does(takes_back)
+    if by == "the host":
+        assert game.host_takes_back()
+    else:
+        game.host_passes_to(2)
+        assert game.does(replace(takes_back, expected_revision=game.table.revision))
+
+
+@pytest.mark.case("C8")
+def test_a_host_who_is_back_has_the_duties_alone_again() -> None:
+    game = with_a_deputy()
+    assert service_passes(game, 0)
+    assert (game.log[-1].kind, game.log[-1].seat) == (ChangeKind.PASS_HOST, 0)
+    assert game.log[-1].lines == ("the host is back and has the duties alone",)
+    assert hosts(game) == ["the host"]
+    assert service_passes(game, 0) is None
+    # Whoever was given the duties for good keeps them.
+    game.host_passes_to(2)
+    assert service_passes(game, 0) is None
+    assert hosts(game) == ["Bob"]
+    for by in (HOST, ADMIN):
+        with refused("UNKNOWN_NAME" if by is ADMIN else "NOT_ALLOWED"):
+            game.does(commands.PassHost(by=by, seat=0))

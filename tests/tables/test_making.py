@@ -114,10 +114,11 @@ def test_a_private_table_is_not_listed() -> None:
 
 
 def test_what_is_said_of_absence_by_correspondence_is_warned_about() -> None:
-    days = Clock(kind=CORRESPONDENCE, step=DAY)
-    for policy in AbsencePolicy:
-        _, _, warnings = make(
-            a_wish(clock=days, absence=Absence(policy=policy)), drawn_seed=SEED, now=0
-        )
-        assert bool(warnings) is (policy is not AbsencePolicy.WAIT)
-    assert "nobody is ever away" in warnings[0]
+    def warnings(policy: AbsencePolicy) -> tuple[str, ...]:
+        days = Clock(kind=CORRESPONDENCE, step=DAY)
+        wish = a_wish(clock=days, absence=Absence(policy=policy))
+        return make(wish, drawn_seed=SEED, now=0)[2]
+
+    assert warnings(AbsencePolicy.WAIT) == ()
+    for policy in (AbsencePolicy.BOT, AbsencePolicy.DROP):
+        assert "nobody is ever away" in warnings(policy)[0]

@@ -11,8 +11,16 @@ from tableturn_server.tables.clocks import turns_of
 from tableturn_server.tables.due import due_at
 from tableturn_server.tables.export import export, read
 from tableturn_server.tables.log import ChangeKind
-from tableturn_server.tables.state import ClockKind, StandInCause, Takeback, TimeoutPolicy, game_of
-from tests.tables.play import SERVICE, action, refused
+from tableturn_server.tables.state import (
+    ClockKind,
+    StandInCause,
+    Takeback,
+    TimeoutPolicy,
+    decode,
+    encode,
+    game_of,
+)
+from tests.tables.play import SERVICE, Person, action, refused
 from tests.tables.timed import START, TimedTable, timed
 
 PER_TURN, INCREMENT = ClockKind.PER_TURN, ClockKind.INCREMENT
@@ -127,11 +135,15 @@ def test_dr_3_the_least_that_the_rules_allow_is_done(name: str, seed: int) -> No
         rules = game_of(game.table)
         least = rules.default(game.table.position, seat)
         assert game.runs_out(seat)
+        if game.table.paused:  # after a whole round of nobody
+            game.host_resumes()
+            continue
         entry = game.log[-1]
         assert entry.kind is ChangeKind.CONFIRM
         assert entry.played == entry.actions == least
         assert entry.lines[0].startswith("the time of ")
         assert entry.lines[0].endswith(" is up")
+        assert entry.timed
         assert (entry.seat, entry.bot, game.table.bot_turns) == (seat, False, 0)
     assert game.is_over()
     again = read(export(game.table, game.recorded()), table_id="", now=game.clock)
@@ -191,14 +203,111 @@ def test_dr_3_the_order_is_chosen_and_the_last_one_passes() -> None:
     assert game.log[-1].played == (action("pass"),)
 
 
-def test_a_default_turn_is_taken_back_like_any_other() -> None:
-    game = rapid(TimeoutPolicy.DEFAULT, takeback=Takeback.HOST)
+def test_a_default_turn_is_taken_back_where_all_agree() -> None:
+    game = rapid(TimeoutPolicy.DEFAULT, takeback=Takeback.ALL_AGREE)
+    ann, bob = game.people
     game.runs_out(1)
     game.passes(3)
-    game.host_takes_back()
-    assert (game.asked, game.table.turns, game.left(1)) == ([game.person(1)], 0, 30)
+    assert ann.asks_to_take_back() == (2,)
+    assert bob.asks_to_take_back() == ()
+    assert (game.asked, game.table.turns, game.left(1)) == ([ann], 0, 30)
     game.runs_out(1)
     assert game.table.turns == 1
+
+
+def test_the_host_gives_no_second_step_by_taking_a_default_turn_back() -> None:
+    """Neither with the bots' turns after it, nor at a panel."""
+    game = rapid(TimeoutPolicy.DEFAULT, takeback=Takeback.HOST, taken=False, seats=3)
+    for name in ("Ann", "Bob"):
+        Person(game, name).takes_seat()
+    game.host_seats_bot()
+    panel = game.host_puts_panel(seats=(1, 2))
+    ann, bob = Person(game, "Ann"), Person(game, "Bob")
+    ann.confirms()
+    game.runs_out(2)
+    says = "time was up for that turn"
+    for _ in range(2):
+        with refused("NOTHING_TO_TAKE_BACK", says=says):
+            game.host_takes_back()
+        with refused("NOTHING_TO_TAKE_BACK", says=says):
+            panel.chords(1, 2)
+        if game.asked == [game.people_by_name[2]]:
+            game.bot_of(3).plays()
+    ann.confirms()
+    game.host_takes_back()  # a turn that was played is taken back, as ever
+    assert game.asked == [ann]
+    assert bob.seat == 2
+
+
+# -- a game that is left -----------------------------------------------------------------------
+
+
+def test_a_game_in_which_nobody_does_anything_for_a_round_is_paused() -> None:
+    """Or else it would go on for ever where it has no end, and fill the disk."""
+    game = rapid(TimeoutPolicy.DEFAULT, seats=3)
+    for seat in (1, 2, 3):
+        assert game.runs_out(seat)
+    assert game.table.idle_turns == 3
+    assert game.runs_out(1)
+    paused = "nobody has done anything for a whole round; the game is paused"
+    assert game.last(ChangeKind.PAUSE) == paused
+    assert (game.table.paused, game.running, due_at(game.table)) == (True, [], None)
+    assert game.table.turns == 3
+    assert decode(encode(game.table)) == game.table
+    # Anybody lets it go on; the round is counted anew.
+    game.passes(1000)
+    game.person(2).resumes()
+    assert (game.table.idle_turns, game.asked) == (0, [game.person(1)])
+    for seat in (1, 2, 3):
+        assert game.runs_out(seat)
+        assert game.log[-1].timed
+    assert game.runs_out(1)
+    assert game.table.paused
+
+
+@pytest.mark.parametrize("sign", ["stages", "pauses", "gives time", "a press"])
+def test_whoever_does_anything_is_no_nobody(sign: str) -> None:
+    game = rapid(TimeoutPolicy.DEFAULT, seats=2, points="on")
+    ann, bob = game.people
+    panel = game.host_puts_panel(seats=(1, 2))
+    game.runs_out(1)
+    game.runs_out(2)
+    assert game.table.idle_turns == 2
+    match sign:
+        case "stages":
+            ann.acts("score 1 for seat 1")
+        case "pauses":
+            game.host_pauses()
+            game.host_resumes()
+        case "gives time":
+            game.gives(bob.by, 5, seat=1)
+        case _:
+            panel.presses_master()
+            panel.presses_master()
+    assert game.table.idle_turns == 0
+    assert game.runs_out(1)
+    assert game.log[-1].timed
+
+
+def test_bots_that_play_are_nobody() -> None:
+    game = rapid(TimeoutPolicy.DEFAULT, seats=2, taken=False)
+    Person(game, "Ann").takes_seat()
+    game.host_seats_bot()
+    for _ in range(2):
+        assert game.runs_out(1)
+        game.bot_of(2).plays()
+    assert game.table.idle_turns == 2
+    assert game.runs_out(1)
+    assert game.table.paused
+
+
+def test_seats_that_have_left_the_game_are_not_counted() -> None:
+    game = rapid(TimeoutPolicy.DEFAULT, seats=4)
+    game.person(4).concedes()
+    for seat in (1, 2, 3):
+        assert game.runs_out(seat)
+    assert game.runs_out(1)
+    assert game.table.paused
 
 
 def test_several_seats_whose_time_is_up_at_once_take_their_defaults_one_by_one() -> None:

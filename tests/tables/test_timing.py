@@ -76,10 +76,30 @@ def test_a_seat_that_got_the_hosts_duties_may_do_what_the_host_may() -> None:
     game = blitz()
     ann, _ = game.people
     game.host_passes_to(1)
-    game.gives(ann.by, 15, seat=1)
-    assert game.left(1) == 85
+    game.gives(ann.by, 15, seat=2)
+    game.gives(ann.by, 10)
+    assert (game.left(1), game.left(2)) == (80, 85)
     with refused("NOT_ALLOWED"):
         game.gives(HOST, 15, seat=1)
+    with refused("NOT_ALLOWED", says="nobody gives time to themselves"):
+        game.gives(ann.by, 15, seat=1)
+
+
+@pytest.mark.parametrize("seats", [(1,), (1, 2)])
+def test_the_host_who_plays_gives_time_to_all_or_to_others(seats: tuple[int, ...]) -> None:
+    """Whoever has the host's token has no more time than the others by it."""
+    game = timed(INCREMENT, seats=3, bank=60, step=10, taken=False)
+    for seat in seats:
+        game.does(commands.TakeSeat(by=HOST, seat=seat, name=f"H{seat}", token=HOST.token))
+    for seat in {1, 2, 3} - set(seats):
+        Person(game, "Ann" if seat == 2 else "Bob").takes_seat(seat)
+    for seat in seats:
+        with refused("NOT_ALLOWED", says="nobody gives time to themselves; others may"):
+            game.gives(HOST, 15, seat=seat)
+    assert game.gives(Person(game, "Bob").by, 15, seat=1)
+    assert game.gives(HOST, 15, seat=3)
+    assert game.gives(HOST, 15)
+    assert game.gives(ADMIN, 15, seat=1)
 
 
 @pytest.mark.parametrize("kind", EVERY_LIMITED)

@@ -5,6 +5,8 @@ import pytest
 from tableturn_server.tables import commands, views
 from tableturn_server.tables.log import ChangeKind
 from tableturn_server.tables.state import (
+    Absence,
+    AbsencePolicy,
     Clock,
     ClockKind,
     Takeback,
@@ -161,23 +163,45 @@ def test_of_two_nobody_throws_the_other_out_who_is_there() -> None:
     assert game.is_over()
 
 
-@pytest.mark.parametrize("how", ["left", "a bot", "out of time"])
+@pytest.mark.parametrize("how", ["left", "a bot for its time", "out of time"])
 def test_whoever_does_not_play_is_thrown_out_by_the_other(how: str) -> None:
-    clock = Clock(kind=ClockKind.PER_TURN, step=10_000, timeout=TimeoutPolicy.WARN)
+    timeout = TimeoutPolicy.WARN if how == "out of time" else TimeoutPolicy.BOT
+    clock = Clock(kind=ClockKind.PER_TURN, step=10_000, timeout=timeout)
     game = a_table(clock=clock)
     ann, bob = game.people
     ann.confirms()
     if how == "left":
         bob.leaves()
-    elif how == "a bot":
-        bob.lets_bot_play()
     else:
         game.clock = due = game.table.clocks[1].deadline
         with refused("NOT_ALLOWED"):
             ann.votes(2)
-        assert game.does(commands.TimeOut(by=SERVICE, seat=2, deadline=due))
+        assert game.does(commands.TimeOut(by=SERVICE, seat=2, deadline=due, bot="greedy"))
     assert ann.votes(2) == ()
     assert game.table.seat(2).dropped
+
+
+@pytest.mark.parametrize("away", [(), (2,)])
+def test_whoever_lets_a_bot_play_by_wish_is_not_thrown_out_by_the_other(
+    away: tuple[int, ...],
+) -> None:
+    game = a_table()
+    ann, bob = game.people
+    bob.lets_bot_play()
+    with refused("NOT_ALLOWED", says="a bot plays on for Bob (blue), who wishes it"):
+        ann.votes(2, away=away)
+    assert game.table.votes == ()
+
+
+def test_a_bot_that_plays_for_somebody_absent_makes_them_no_more_absent() -> None:
+    """Bob's device is heard again, and the bot is about to make room: he is there."""
+    game = a_table(absence=Absence(policy=AbsencePolicy.BOT))
+    ann, _ = game.people
+    ann.confirms()
+    assert game.says_away(2)
+    with refused("NOT_ALLOWED", says="Bob (blue) is there"):
+        ann.votes(2)
+    assert ann.votes(2, away=(2,)) == ()
 
 
 @pytest.mark.case("C8")

@@ -8,10 +8,15 @@ from dataclasses import dataclass
 from tableturn_client.cli.session import Session
 from tableturn_client.client import Client
 from tableturn_client.company import CodeFor
-from tableturn_client.errors import Refused, UnknownTable
+from tableturn_client.drawing.words import clean
+from tableturn_client.errors import Refusal, Refused, UnknownCode, UnknownTable
 
 _LETTERS = "[2-9A-HJKMNP-TV-Z]"
 _CODE = re.compile(f"{_LETTERS}{{4}}[- ]?{_LETTERS}{{4}}", re.IGNORECASE)
+
+
+_LIKE_ONE = re.compile(r"[0-9A-Z]{3,5}[- ]?[0-9A-Z]{3,5}", re.IGNORECASE)
+"""What somebody types who has heard a code wrong. No table's id has capitals."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,11 @@ async def meant(session: Session, client: Client, text: str) -> Meant:
     An id has no capitals, so a text with one is a code at once. In small letters it is a code
     only if no table is called so: every code that is tried in vain is counted.
     """
-    if not _CODE.fullmatch(text) or text in session.credentials.tables(session.server):
+    if text in session.credentials.tables(session.server):
+        return Meant(text)
+    if not _CODE.fullmatch(text):
+        if text != text.lower() and _LIKE_ONE.fullmatch(text):
+            raise _no_code(text)
         return Meant(text)
     if text == text.lower():
         try:
@@ -42,3 +51,12 @@ async def meant(session: Session, client: Client, text: str) -> Meant:
             return Meant(text)
     code = await client.resolve_code(text)
     return Meant(code.table_id, text, code.seat if code.meaning is CodeFor.MOVING else 0)
+
+
+def _no_code(text: str) -> UnknownCode:
+    """A text that is meant for a code, and is none: no service needs to be asked."""
+    sentence = (
+        f"there is no code {clean(text)}: a code has 8 letters and digits, such as K7QM-4XRD, "
+        "and none of 0 O 1 I L U"
+    )
+    return UnknownCode(Refusal("UNKNOWN_CODE", sentence))

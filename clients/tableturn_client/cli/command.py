@@ -83,6 +83,19 @@ class Seconds(click.FloatRange):
         return seconds
 
 
+class Whole(click.IntRange):
+    """A whole number within bounds, such as a seat's."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number. Raises click.UsageError."""
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter as error:
+            if str(value).strip().removeprefix("-").isdecimal():
+                raise
+            self.fail(f"{clean(str(value), 40)!r} is no whole number", param, error.ctx)
+
+
 def common_options() -> list[click.Option]:
     """The options that may stand before a command and after it."""
     return [
@@ -176,13 +189,13 @@ def _known_tables(context: click.Context, parameter: click.Parameter, incomplete
 table_argument = click.argument("table_id", metavar="TABLE", shell_complete=_known_tables)
 seat_option = click.option(
     "--seat",
-    type=click.IntRange(min=1, max=1000),
+    type=Whole(min=1, max=1000),
     metavar="N",
     help="Which seat; of several held here it is else the one that is asked.",
 )
 expect_option = click.option(
     "--expect",
-    type=click.IntRange(min=0, max=2**63 - 1),
+    type=Whole(min=0, max=2**63 - 1),
     metavar="REVISION",
     help="Refuse if what the seat is asked has changed since this revision "
     "[the revision when the command begins].",

@@ -73,6 +73,12 @@ class Session:
         sys.stdout.write("".join(c if c.isprintable() else "?" for c in line) + "\n")
         sys.stdout.flush()
 
+    def remark(self, sentence: str) -> None:
+        """Something to be known beside the result: on standard error, as failures are."""
+        sys.stdout.flush()
+        sys.stderr.write(f"tableturn: {clean(sentence, 200)}\n")
+        sys.stderr.flush()
+
     def typed(self, command: str) -> str:
         """A command as it is typed to reach the same service."""
         known = {DEFAULT_SERVER, os.environ.get("TABLETURN_SERVER")}

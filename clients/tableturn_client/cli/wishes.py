@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import click
 
-from tableturn_client.cli.command import read_options
+from tableturn_client.cli.command import Whole, read_options
 from tableturn_client.cli.files import read_file
 from tableturn_client.cli.grouping import ClockType, GroupedOption, TimeType, grouped
 from tableturn_client.client import Takeback
@@ -40,9 +40,7 @@ who_plays = grouped(
     "who",
     "Who plays",
     WhoPlays,
-    GroupedOption(
-        ["--seats"], type=click.IntRange(1, 1000), metavar="N", help="How many [the least]."
-    ),
+    GroupedOption(["--seats"], type=Whole(1, 1000), metavar="N", help="How many [the least]."),
     GroupedOption(
         ["--bot", "bots"],
         multiple=True,
@@ -152,13 +150,20 @@ def _timing(
 ) -> Timing:
     if clock is None and (time_up or start_clock):
         raise click.UsageError("--time-up and --start-clock need a --clock")
-    if clock is not None and clock.kind is ClockKind.COUNT_UP and (time_up or start_clock):
+    if clock is not None and clock.kind is ClockKind.COUNT_UP and time_up:
+        raise click.UsageError("time that is counted up is never up: leave --time-up away")
+    if grace is not None and absence is None:
+        raise click.UsageError("--grace needs --absence: what happens to who is away for longer")
+    if grace == 0:
+        raise click.UsageError("--grace 0s leaves nobody the time to come back: 5s is the least")
+    if clock and clock.kind is ClockKind.CORRESPONDENCE and absence in ("bot", "drop"):
         raise click.UsageError(
-            "time that is counted up is never up: leave --time-up and --start-clock away"
+            "by correspondence nobody is ever away: leave --absence away; --time-up says what "
+            "happens when the days are over"
         )
     if clock is not None:
         clock = replace(clock, time_up=_TIME_UP[time_up or "warn"], start=start_clock or 0.0)
-    away = Absence(_IF_AWAY[absence or "wait"], grace or 0.0) if absence or grace else None
+    away = Absence(_IF_AWAY[absence], grace or 0.0) if absence else None
     return Timing(clock, away)
 
 

@@ -6,30 +6,36 @@ What is drawn is for showing (case C2): a clock at zero has run out when the ser
 from __future__ import annotations
 
 import math
-from datetime import UTC, timedelta
+from datetime import timedelta
 
 from rich.text import Text
 
 from tableturn_client.clocks import ClockKind
 from tableturn_client.drawing.moment import Moment
-from tableturn_client.drawing.words import many
+from tableturn_client.drawing.words import clean, many
 from tableturn_client.messages import (
     AbsencePolicy,
     ClockSettings,
+    Occupant,
     SeatView,
+    TableStatus,
     TableView,
     TimeoutPolicy,
 )
-from tableturn_client.timekeeping import time_left, time_used
+from tableturn_client.timekeeping import start_left, time_left, time_used
 
-_TIME_UP = {
-    TimeoutPolicy.TIMEOUT_POLICY_DEFAULT: "then the least that the rules allow is done",
-    TimeoutPolicy.TIMEOUT_POLICY_BOT: "then a bot plays on",
-    TimeoutPolicy.TIMEOUT_POLICY_DROP: "then the seat leaves the game",
-}
 _AWAY = {
     AbsencePolicy.ABSENCE_POLICY_BOT: "a bot plays on for who is away",
     AbsencePolicy.ABSENCE_POLICY_DROP: "who is away leaves the game",
+}
+_IF_AWAY = {
+    AbsencePolicy.ABSENCE_POLICY_BOT: "a bot plays on",
+    AbsencePolicy.ABSENCE_POLICY_DROP: "the seat leaves the game",
+}
+_IF_UP = {
+    TimeoutPolicy.TIMEOUT_POLICY_DEFAULT: "the least that the rules allow is done",
+    TimeoutPolicy.TIMEOUT_POLICY_BOT: "a bot plays on",
+    TimeoutPolicy.TIMEOUT_POLICY_DROP: "the seat leaves the game",
 }
 _WITH_BANK = (ClockKind.INCREMENT.value, ClockKind.DELAY.value)
 _GRACE = timedelta(minutes=2)
@@ -60,17 +66,47 @@ def face(view: TableView, seat: SeatView, moment: Moment) -> Text:
     """What a seat has left, or has used where time is only counted; empty for no clock."""
     if not seat.HasField("clock"):
         return Text()
-    clock, now = seat.clock, moment.of(view)
+    clock, now = seat.clock, moment.now
+    start = start_left(view, seat.seat, now)
+    late = f" +{shown(start)} start" if start else ""
     if view.clock.kind == ClockKind.COUNT_UP.value:
-        return Text(f"{shown(time_used(view, seat.seat, now))} used")
+        return Text(f"{shown(time_used(view, seat.seat, now))} used{late}")
     if clock.ran_out:
         return Text("ran out", "bold red")
     left = time_left(view, seat.seat, now)
     if left is None or not (left or clock.running or view.clock.kind in _WITH_BANK):
         return Text()  # it has its time when its turn comes
-    if clock.running and clock.HasField("low_time") and now >= clock.low_time.ToDatetime(UTC):
+    left -= min(left, start)
+    if clock.running and clock.HasField("low_time") and moment.is_over(clock.low_time, view):
         return Text(f"{shown(left)} low", "bold red")
-    return Text(shown(left), "bold" if clock.running else "")
+    return Text(f"{shown(left)}{late}", "bold" if clock.running else "")
+
+
+def state(view: TableView, seat: SeatView) -> str:
+    """Whether a seat's clock runs, and who plays there instead of its player, in words."""
+    told = []
+    if seat.stand_in:
+        told.append(f"{clean(seat.stand_in, 16)} plays on for them")
+    elif seat.clock.ran_out:
+        told.append("time is up; the turn goes on")
+    elif seat.clock.running:
+        told.append("runs")
+    if seat.occupant == Occupant.OCCUPANT_NOBODY:
+        told.append("nobody sits there")
+    return ", ".join(told)
+
+
+def leaving(view: TableView) -> str:
+    """What happens to whoever goes away now, in words that follow "be back"; empty: nothing."""
+    if view.status != TableStatus.TABLE_STATUS_RUNNING:
+        return ""
+    by_post = view.clock.kind == ClockKind.CORRESPONDENCE.value
+    away = "" if by_post else _IF_AWAY.get(view.absence.policy, "")
+    if away:
+        return f"within {span(view.absence.grace.ToTimedelta() or _GRACE)}, or {away}"
+    up = _IF_UP.get(view.clock.timeout, "") if view.HasField("clock") else ""
+    limited = view.clock.kind not in (ClockKind.NONE.value, ClockKind.COUNT_UP.value)
+    return f"before your time is up, or {up}" if up and limited else ""
 
 
 def standing(view: TableView, moment: Moment) -> str:
@@ -90,8 +126,8 @@ def terms(view: TableView) -> list[str]:
     """What was agreed about time and who is away, in sentences; none for nothing."""
     told = []
     if view.HasField("clock") and (clock := _clock(view.clock)):
-        up = _TIME_UP.get(view.clock.timeout, "")
-        told.append(f"Clock: {clock}" + (f"; {up}." if up else "."))
+        up = _IF_UP.get(view.clock.timeout, "")
+        told.append(f"Clock: {clock}" + (f"; then {up}." if up else "."))
         if start := view.clock.start.ToTimedelta():
             told.append(f"For who is late: {shown(start)} more at a seat's first turn.")
     if away := _AWAY.get(view.absence.policy):

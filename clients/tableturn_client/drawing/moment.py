@@ -1,4 +1,4 @@
-"""What is known of a table beside its view: what time it is, who is there, how late one sees it."""
+"""What is known of a table beside its view: what time it is, and who is there."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from datetime import UTC, datetime, timedelta
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from tableturn_client.messages import PresenceState, SeatPresence, TableView, WhoIsThere
+from tableturn_client.timekeeping import shown_at
 
 
 @dataclass(frozen=True)
 class Moment:
-    """The service's time (None: as of the view), who is there, and how late one sees it."""
+    """The service's time (None: as of the view), and who is there."""
 
     now: datetime | None = None
     who: WhoIsThere | None = None
-    behind: timedelta = timedelta()
 
     def since(self, stamp: Timestamp, view: TableView) -> timedelta:
         """How long ago something was."""
         return max(timedelta(), self.of(view) - stamp.ToDatetime(UTC))
 
+    def is_over(self, stamp: Timestamp, view: TableView) -> bool:
+        """A moment has come."""
+        return self.of(view) >= stamp.ToDatetime(UTC)
+
     def of(self, view: TableView) -> datetime:
         """The time for which a view is drawn: an old one is shown as it was then."""
-        if self.now is None:
-            return view.update_time.ToDatetime(UTC)
-        return self.now - self.behind
+        return shown_at(view, self.now)
 
     def away(self, seat: int) -> SeatPresence | None:
         """What is known of a seat of which nobody is there."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import timedelta
 
 from rich.text import Text
 
@@ -28,7 +27,7 @@ def asked_for(prompt: actions_pb2.Prompt) -> str:
     return _ASKED.get(prompt.kind, "to answer")
 
 
-def head(view: table_pb2.TableView, look: Look, behind: timedelta = timedelta()) -> Text:
+def head(view: table_pb2.TableView, look: Look) -> Text:
     """The table on a line: what is played, the round, and how late one sees it."""
     line = Text().append(clean(view.title, 40) or titled(view.game), "bold")
     line.append(f" {look.signs.dot} table {clean(view.table_id, 40)}", "dim")
@@ -38,7 +37,7 @@ def head(view: table_pb2.TableView, look: Look, behind: timedelta = timedelta())
         line.append(f" {look.signs.dot} round {game.round}{f' of {rounds}' if rounds else ''}")
     if game.last_round and view.status == table_pb2.TABLE_STATUS_RUNNING:
         line.append(f" {look.signs.dot} ").append("LAST ROUND", "bold red")
-    if behind:
+    if behind := view.behind.ToTimedelta():
         line.append(f" {look.signs.dot} ").append(f"{clocks.span(behind)} behind", "bold yellow")
     line.truncate(look.width)
     return line

@@ -76,7 +76,7 @@ def draw(view: table_pb2.TableView, look: Look, eyes: Eyes = Eyes(), lines: int 
     else:
         room = max(1, lines - sum(_heights(*top, *extra)) - 1) if lines else 0
         middle = _game(view, look, eyes, room)
-    top.insert(0, status.head(view, look, eyes.moment.behind))
+    top.insert(0, status.head(view, look))
     return _below(*top, middle, *extra)
 
 

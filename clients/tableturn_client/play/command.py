@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from tableturn_client.cli.codes import meant
-from tableturn_client.cli.command import command, table_argument
+from tableturn_client.cli.command import Whole, command, table_argument
 from tableturn_client.cli.session import Session as Settings
 from tableturn_client.client import Client, connect
 from tableturn_client.drawing.look import Look
@@ -47,7 +47,7 @@ PATIENCE = 600.0
     "--seat",
     "seats",
     multiple=True,
-    type=click.IntRange(min=1, max=1000),
+    type=Whole(min=1, max=1000),
     metavar="N",
     help="Which seat; may be given more than once.",
 )

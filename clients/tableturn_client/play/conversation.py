@@ -25,12 +25,14 @@ from tableturn_client.handle import Done
 from tableturn_client.handles import Seat
 from tableturn_client.play import paying
 from tableturn_client.play.answers import Draft, Unclear, answer, begin, typed
+from tableturn_client.play.commands import Commands, OpenPage
 from tableturn_client.play.faces import faces
 from tableturn_client.play.hearing import Hearing
+from tableturn_client.play.question import Question
 from tableturn_client.play.seated import Seated
 from tableturn_client.play.terminal import Terminal
 from tableturn_client.play.together import Together
-from tableturn_client.play.words import ANSWERS, PAGES, TOGETHER, command
+from tableturn_client.play.words import ANSWERS, TOGETHER, command
 
 _PATIENCE = 5.0
 """Seconds to wait for the change that a command has made, before the next line is read."""
@@ -41,7 +43,6 @@ _NOT_ANSWERS = ("help", "quit", "map", "log", "chat")
 _VERBS = frozenset(form.verb for form in notation.FORMS)
 
 T = TypeVar("T")
-OpenPage = Callable[[str], Awaitable[None]]
 
 
 def _verb(choice: actions_pb2.Choice) -> str:
@@ -58,17 +59,18 @@ class Conversation:
         self._seated = seated
         self._hearing = hearing
         self._terminal = terminal
-        self._open_page = open_page
         self._together = Together(seated, hearing, self)
-        self._if_yes: Callable[[], Awaitable[None]] | None = None
+        self._yes_or_no = Question()
+        self._commands = Commands(seated, hearing, self, self._together.take_back, open_page)
         self._moved = asyncio.Event()
         self._question: tuple[int, int] = (0, 0)
         self._carried_on: tuple[int, int] = (0, 0)
         self.active = 0
         """The seat that is played now; 0 while no seat held here is asked."""
         self.draft: Draft | None = None
-        self.asking = ""
         self.note = ""
+        self._complaint: tuple[str, int] = ("", 0)
+        """What was refused last, and the table's revision then."""
         self.pages: deque[Text] = deque()
         self.quit = False
         self.covered = False
@@ -79,6 +81,11 @@ class Conversation:
     # ------------------------------------------------------------ what was heard
 
     @property
+    def asking(self) -> str:
+        """A question to be answered with y or n; empty for none."""
+        return self._yes_or_no.text
+
+    @property
     def ready(self) -> bool:
         """The active seat's question is known, and nothing that was sent is still to be seen."""
         known = bool(self.active) and self._hearing.knows(self.active)
@@ -87,9 +94,11 @@ class Conversation:
     def heard(self) -> None:
         """Something has changed: keep to the seat that is asked, else turn to another."""
         for seat, sentence in self._hearing.told_off.items():
-            self._gone(seat)
-            self.note = f"Seat {seat} is not yours any more: {sentence}"
+            self._lose(seat)
+            looks_on = "" if self._seated.seats else " You look on."
+            self.note = f"{sentence[:1].upper()}{sentence[1:]}.{looks_on}"
         self._hearing.told_off.clear()
+        self._forget_refusal()
         asked = self._hearing.asked
         if self.active not in asked:
             self.active = asked[0] if asked else 0
@@ -102,12 +111,28 @@ class Conversation:
         if question != self._question:
             self._question = question
             self.draft = None
-            self._drop_question()
+            self._yes_or_no.drop()
         if self.ready and question != self._carried_on:
             self._carried_on = question
             view = self._hearing.views[self.active]
             self.draft = self.draft or paying.carried_on(view.choices, faces(view.game_view))
         self.moved()
+
+    def _complain(self, sentence: str, revision: int | None = None) -> None:
+        """What was typed can't be done; it is said until something else happens.
+
+        `revision` is the table's when it was refused.
+        """
+        view = self._hearing.main_view
+        self.note = sentence
+        self._complaint = (sentence, max(revision or 0, view.revision if view is not None else 0))
+
+    def _forget_refusal(self) -> None:
+        """What was refused is old news as soon as the table has gone on."""
+        sentence, revision = self._complaint
+        view = self._hearing.main_view
+        if sentence and self.note == sentence and view is not None and view.revision > revision:
+            self.note = ""
 
     def _closed(self, view: table_pb2.TableView) -> bool:
         """People at this screen have cards that the others must not see (SR-16)."""
@@ -155,7 +180,7 @@ class Conversation:
         try:
             await self._understand(line)
         except Unclear as unclear:
-            self.note = str(unclear)
+            self._complain(str(unclear))
 
     async def _understand(self, line: str) -> None:
         """Find out what a line means, and do it. Raises Unclear."""
@@ -164,13 +189,11 @@ class Conversation:
         if word in TOGETHER and not (word == "back" and self.draft is not None):
             await self._together.obey(word, line)
         elif self.asking:
-            await self._yes_or_no(line)
+            self.note = await self._yes_or_no.answer(line) or self.note
         elif self.draft is not None and word not in _NOT_ANSWERS:
             await self._answer_part(self.draft, line)
-        elif word == "undo all":
-            await self._undo(all=True)
         elif word or verb in ("leave", "concede"):
-            await self._obey(word or verb, line)
+            await self._commands.obey(word or verb, line)
         elif line:
             await self._answer(line)
 
@@ -184,8 +207,8 @@ class Conversation:
             return
         if texts := paying.several(draft, line):
             self.draft = None
-            seat = await self._asked_seat()
-            await self.send(seat.act(*texts, expected=self._expected(seat)))
+            seat = await self.asked_seat()
+            await self.send(seat.act(*texts, expected=self.expected(seat)))
             return
         try:
             draft = answer(draft, line)
@@ -199,7 +222,7 @@ class Conversation:
 
     async def _answer(self, line: str) -> None:
         """A line that answers what the active seat is asked. Raises Unclear."""
-        seat = await self._asked_seat()
+        seat = await self.asked_seat()
         view = self._hearing.views[seat.number]
         first, *rest = line.replace(",", " ").split()
         if len(notation.split_turn(line)) > 1:
@@ -228,7 +251,7 @@ class Conversation:
                 return begin(meant[0], words, known)
             raise
 
-    async def _asked_seat(self) -> Seat:
+    async def asked_seat(self) -> Seat:
         """The seat that is asked, once all that was sent is seen. Raises Unclear."""
         await self.until(lambda: not self.active or self.ready or self._hearing.paused)
         if self.ready:
@@ -253,8 +276,8 @@ class Conversation:
             return
         text = draft.text
         self.draft = None
-        seat = await self._asked_seat()
-        await self.send(seat.act(text, expected=self._expected(seat)))
+        seat = await self.asked_seat()
+        await self.send(seat.act(text, expected=self.expected(seat)))
 
     async def _several(self, seat: Seat, line: str) -> None:
         """Several actions in text form, perhaps with a confirmation at the end."""
@@ -265,9 +288,9 @@ class Conversation:
             if not text or text[0].isdigit():
                 raise Unclear("Several actions in one line are typed in words: move C3; harvest; c")
         if texts or confirm:
-            await self.send(seat.act(*texts, confirm=confirm, expected=self._expected(seat)))
+            await self.send(seat.act(*texts, confirm=confirm, expected=self.expected(seat)))
 
-    def _expected(self, seat: Seat) -> int:
+    def expected(self, seat: Seat) -> int:
         """The revision that the person has seen."""
         return self._hearing.views[seat.number].revision
 
@@ -283,125 +306,35 @@ class Conversation:
         self._hearing.sending, self._hearing.unanswered = True, False
         try:
             return await call
-        except errors.StaleRevision:
-            self.note = "Not done: the table has changed meanwhile. This is how it stands now."
+        except errors.StaleRevision as refused:
+            told = "Not done: the table has changed meanwhile. This is how it stands now."
+            self._complain(told, refused.revision)
         except errors.Refused as refused:
-            self.note = f"Not possible: {clean(str(refused), 300)}"
+            self._complain(f"Not possible: {clean(str(refused), 300)}", refused.revision)
         except errors.NoAnswer as lost:
-            self.note = f"No answer ({clean(str(lost), 200)}). Look at the table before you go on."
+            told = clean(str(lost), 200)
+            self._complain(f"No answer ({told}). Look at the table before you go on.")
         except errors.TableturnError as error:
-            self.note = clean(str(error), 300)
+            self._complain(clean(str(error), 300))
         finally:
             self._hearing.sending = self._hearing.unanswered = False
         return None
 
-    # ------------------------------------------------------------ commands
-
-    async def _obey(self, word: str, line: str) -> None:
-        """A command. Raises Unclear."""
-        match word:
-            case "confirm":
-                await self._confirm()
-            case "undo":
-                await self._undo(all=False)
-            case page if page in PAGES:
-                await self._open_page(page)
-            case "pause":
-                await self.send(self._seated.trusted.pause())
-            case "resume":
-                await self.send(self._seated.trusted.resume())
-            case "start":
-                await self.send(self._seated.trusted.start())
-            case "takeback":
-                self.ask("Take the last confirmed turn back?", self._together.take_back)
-            case "leave":
-                number = self._own_seat(line)
-                self.ask(
-                    f"Leave seat {number}, so that somebody else can take it?",
-                    lambda: self._leave(number),
-                )
-            case "concede":
-                number = self._own_seat(line)
-                self.ask(
-                    f"Take seat {number} out of the game for good?", lambda: self._concede(number)
-                )
-            case "quit":
-                self.quit = True
-
-    async def _confirm(self) -> None:
-        """Confirm what is staged; ask back where that would skip a turn. Raises Unclear."""
-        seat = await self._asked_seat()
-        prompt = next(
-            (p for p in self._hearing.views[seat.number].prompts if p.seat == seat.number), None
-        )
-        if prompt is None or not prompt.can_confirm:
-            label = clean(prompt.label, 100) if prompt else ""
-            raise Unclear(f"Not yet: {label or 'something is still to be done'}.")
-        if prompt.confirm_skips:
-            self.ask("End the turn without doing anything?", self._send_confirm)
-        else:
-            await self._send_confirm()
-
-    async def _send_confirm(self) -> None:
-        seat = await self._asked_seat()
-        await self.send(seat.confirm(expected=self._expected(seat)))
-
-    async def _undo(self, *, all: bool) -> None:
-        seat = await self._asked_seat()
-        await self.send(seat.undo(all=all, expected=self._expected(seat)))
-
-    async def _leave(self, number: int) -> None:
-        self._hearing.leaving.add(number)
-        if await self.send(self._seated.seats[number].leave()) is None:
-            self._hearing.leaving.discard(number)
-        else:
-            self._gone(number)
-            self._hearing.need = 0  # the seat's own watch doesn't tell of it any more
-
-    async def _concede(self, number: int) -> None:
-        await self.send(self._seated.seats[number].concede())
-
-    def _gone(self, number: int) -> None:
-        """A seat is not held here any more."""
-        self._seated.gone(number)
-        if self._seated.seats:
-            self._hearing.views.pop(number, None)
-        else:
-            self.quit = True
-        if self.active == number:
-            self.active = 0
-
-    def _own_seat(self, line: str) -> int:
-        """The seat that a command is about: the one named, the only one, or the active one."""
-        words = line.split()[1:]
-        own = self._seated.own
-        if words and words[-1].isdigit() and int(words[-1]) in own:
-            return int(words[-1])
-        if len(own) == 1:
-            return own[0]
-        if not own:
-            raise Unclear("You hold no seat here.")
-        verb, numbers = line.split(maxsplit=1)[0], ", ".join(map(str, own))
-        raise Unclear(f"Which seat? Type {verb} and its number: {numbers}")
-
-    # ------------------------------------------------------------ questions
+    # ------------------------------------------------------------ what commands need
 
     def ask(self, question: str, if_yes: Callable[[], Awaitable[None]]) -> None:
         """Ask something to be answered with y or n."""
-        self.asking, self._if_yes = question, if_yes
+        self._yes_or_no.ask(question, if_yes)
 
-    def _drop_question(self) -> None:
-        self.asking, self._if_yes = "", None
+    def gone(self, number: int) -> None:
+        """A seat was left from here."""
+        self._lose(number)
+        if not self._seated.seats:
+            self.quit = True
 
-    async def _yes_or_no(self, line: str) -> None:
-        """The answer to a question."""
-        if_yes = self._if_yes
-        if line.lower() in ("y", "yes"):
-            self._drop_question()
-            if if_yes is not None:
-                await if_yes()
-        elif line.lower() in ("n", "no", "x", ""):
-            self._drop_question()
-            self.note = "Nothing was done."
-        else:
-            raise Unclear("Please answer y or n.")
+    def _lose(self, number: int) -> None:
+        """A seat is not held here any more."""
+        self._seated.gone(number)
+        self._hearing.views.pop(number, None)
+        if self.active == number:
+            self.active = 0

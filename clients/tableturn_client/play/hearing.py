@@ -20,6 +20,7 @@ from tableturn_client.drawing.seats import Seats
 from tableturn_client.handles import Seat, Table
 from tableturn_client.messages import WhoIsThere
 from tableturn_client.play.seated import Seated
+from tableturn_client.whose import gone
 
 LOST = "connection lost, trying again"
 STALE = "the service can't reach its store; what you see may be out of date"
@@ -133,13 +134,24 @@ class Hearing:
             async with handle.watch(company=True) as watch:
                 async for event in watch:
                     self._hear(seat, event)
-        except errors.NotPermitted as refused:
+        except errors.NotPermitted:
+            if not seat:
+                raise
             if seat in self._seated.seats and seat not in self.leaving:
-                if len(self._seated.seats) == 1:
-                    raise
-                self.told_off[seat] = refused.sentence
-                self._changed()
+                await self._lost_seat(seat)
             await asyncio.Event().wait()
+
+    async def _lost_seat(self, seat: int) -> None:
+        """The token of a seat is dead: go on with the others, else look on where one may."""
+        lost = await gone(self._seated.table, seat)
+        if len(self._seated.seats) == 1 and not lost.seen:
+            self._seated.gone(seat)
+            raise lost.error
+        self.told_off[seat] = lost.sentence
+        self._changed()
+        if not self._seated.seats:
+            self.need = 0  # a spectator may see it later
+            await self.follow(self._seated.table)
 
     def _hear(self, seat: int, event: events.Event) -> None:
         """One event of a watch."""

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from tableturn.v1 import table_pb2
 from tableturn_client import errors
-from tableturn_client.cli.holding import at_panel, spectator_token
+from tableturn_client.cli.holding import at_panel, host_token, lost_seat, spectator_token
+from tableturn_client.cli.joined import keeps_its_name, sit_down
 from tableturn_client.cli.session import Session as Settings
 from tableturn_client.client import Client
 from tableturn_client.credentials import Credential, key
@@ -21,6 +22,7 @@ from tableturn_client.drawing.words import clean
 from tableturn_client.handles import Seat, Table
 from tableturn_client.play.seated import Seated
 from tableturn_client.tokens import new_request_id, new_token
+from tableturn_client.whose import Gone
 
 AskName = Callable[[str], str | None]
 """Asks a person for a name; None or empty for no more."""
@@ -74,6 +76,8 @@ class _Coming:
         self._table = table
         self._ask = ask
         self._code = code
+        self._lost: Gone | None = None
+        """What became of a seat that was held here, and isn't any more."""
 
     @property
     def _held(self) -> tuple[Credential, ...]:
@@ -92,7 +96,10 @@ class _Coming:
     async def seats(self, wish: Wish) -> list[Seat]:
         """The seats held here, as far as they are wished for, and those that are taken now."""
         if wish.moves:
-            return [await self._take("")]
+            moved = await self._take("")
+            if wish.names:
+                self._settings.remark(keeps_its_name(moved))
+            return [moved]
         held = await self._still_held()
         if wish.names:
             return await self._by_names(wish, held)
@@ -108,14 +115,19 @@ class _Coming:
         if wish.hot_seat:
             chosen += await self._all_who_come()
         elif not chosen:
-            chosen.append(await self._first())
+            first = await self._first()
+            chosen += [first] if first is not None else []
         return chosen
 
-    async def _first(self) -> Seat:
-        """Nobody here has a seat yet: take one, or say why there is none."""
+    async def _first(self) -> Seat | None:
+        """Nobody here has a seat yet: take one, look on instead, or say why there is none."""
         if self._code:  # the table may be private, and not be looked at from outside
             return await self._take(self._named("Your name: "))
+        if self._lost and not self._lost.seen:
+            raise self._lost.error
         view = await self._table.view()
+        if self._lost and not _free(view):
+            return None  # and looks on
         if view.status == table_pb2.TABLE_STATUS_FINISHED:
             raise NothingToPlay(view)
         if not _free(view):
@@ -168,7 +180,9 @@ class _Coming:
             try:
                 await seat.view()
             except errors.NotPermitted:
-                self.forget(credential.seat)
+                lost = await lost_seat(self._settings, self._client, credential)
+                self._settings.remark(lost.sentence)
+                self._lost = lost
             else:
                 found.append(seat)
         return found
@@ -185,12 +199,15 @@ class _Coming:
                 )
                 store.put(pending)
             try:
-                seat = await self._table.take_seat(
+                seat = await sit_down(
+                    self._client,
+                    table_id,
                     name,
                     seat=number,
                     token=pending.token,
                     code=self._code,
                     request_id=pending.pending,
+                    host=host_token(self._settings, table_id),
                 )
             except errors.RequestIdReused:  # that was for another seat
                 store.drop(pending)

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from tableturn.v1 import table_pb2
 from tableturn_client.address import DEFAULT_SERVER
-from tableturn_client.drawing import boards, lobby, results, status, table
+from tableturn_client.clock_text import new_options
+from tableturn_client.drawing import boards, clocks, lobby, results, status, table
 from tableturn_client.drawing.look import Look
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.drawing.words import clean, folded
@@ -66,6 +67,8 @@ def farewell(view: table_pb2.TableView | None, own: Sequence[int], server: str) 
     seats = Seats.of(view)
     who = ", ".join(seats.plain(seat) for seat in own)
     back = f"tableturn play {clean(view.table_id, 40)}{at_server(server)}"
+    if risk := clocks.leaving(view):
+        return Text(f"{who}: be back {risk}.\nCome back with: {back}")
     stays = "Your seat stays yours" if len(own) == 1 else "Your seats stay yours"
     return Text(f"{stays}: {who}.\nCome back with: {back}")
 
@@ -79,7 +82,8 @@ def result(view: table_pb2.TableView, look: Look, *, head: bool = True) -> Rende
 def next_table(view: table_pb2.TableView, server: str, *, seated: bool = False) -> Text:
     """How to go on: for whoever sat there with the same people, else at another table."""
     name, there = clean(view.game, 40), at_server(server)
-    lines = [f"Another game: tableturn new {name} --seats {len(view.seats)}{there}"]
+    options = "".join(f" {option}" for option in new_options(view))
+    lines = [f"Another game: tableturn new {name} --seats {len(view.seats)}{options}{there}"]
     if seated:
         again = f"tableturn rematch {clean(view.table_id, 40)}{there}"
         lines.insert(0, f"Rematch with the same people: {again}")

@@ -51,6 +51,6 @@ class Seated:
         return [*self.seats.values()] or [self.table]
 
     def gone(self, number: int) -> None:
-        """A seat is not held here any more."""
+        """A seat is not held here any more: its token is forgotten."""
         self.forget(number)
         self.seats.pop(number, None)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from datetime import timedelta
 
 from rich.console import Group
 from rich.text import Text
@@ -170,15 +169,12 @@ class Session:
             draft=None if talk.covered else talk.draft,
             asking=talk.asking,
             hints=hints,
-            moment=self._moment(view),
+            moment=self._moment(),
         )
 
-    def _moment(self, view: table_pb2.TableView) -> Moment:
-        """The service's time, who is there, and how late somebody sees it who looks on."""
-        seated = self.seated
-        late = not seated.seats and seated.host is None and view.HasField("spectator_delay")
-        behind = view.spectator_delay.ToTimedelta() if late else timedelta()
-        return Moment(seated.main.time.time(), self._hearing.who, behind)
+    def _moment(self) -> Moment:
+        """The service's time, and who is there."""
+        return Moment(self.seated.main.time.time(), self._hearing.who)
 
     def _ticking(self) -> Text:
         """What stands above the input line, and changes as time goes on."""

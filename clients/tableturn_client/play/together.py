@@ -7,18 +7,21 @@ agree to, is here too.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from tableturn_client.clock_text import read_time
+from tableturn_client.company import ChatMode
 from tableturn_client.drawing.seats import Seats
 from tableturn_client.drawing.words import listed
 from tableturn_client.errors import BadValue
 from tableturn_client.handle import Done
 from tableturn_client.handles import Seat
-from tableturn_client.messages import ChatLine, TakebackPolicy
+from tableturn_client.messages import TakebackPolicy
 from tableturn_client.play.answers import Unclear
 from tableturn_client.play.hearing import Hearing
 from tableturn_client.play.seated import Seated
+
+T = TypeVar("T")
 
 
 class Talking(Protocol):
@@ -31,7 +34,7 @@ class Talking(Protocol):
         """Send a command; a refusal becomes a line for the person."""
         ...
 
-    async def call(self, call: Coroutine[Any, Any, ChatLine]) -> ChatLine | None:
+    async def call(self, call: Coroutine[Any, Any, T]) -> T | None:
         """The same, for what changes nothing of the game."""
         ...
 
@@ -62,9 +65,14 @@ class Together:
                 seat = self._own(words, waits=False)
                 await self._talk.send(seat.let_bot_play(bots[0] if bots else ""))
             case "vote" | "unvote":
-                await self._vote(_number(words, word), withdraw=word == "unvote")
+                await self._vote(self._other(words, word), withdraw=word == "unvote")
             case "host":
-                await self._pass_host(_number(words, word))
+                await self._pass_host(self._seat(words, word))
+            case "mute" | "unmute":
+                await self._mute(self._seat(words, word), word)
+            case "chat on" | "chat off":
+                mode = ChatMode.SEATS if word == "chat on" else ChatMode.OFF
+                await self._talk.call(self._seated.trusted.set_chat(mode))
             case "time":
                 await self._add_time(words)
 
@@ -118,6 +126,14 @@ class Together:
             elif not asked:
                 return
 
+    async def _mute(self, number: int, word: str) -> None:
+        """Let nobody read what a seat says, or everybody again."""
+        muted, heard = ([number], []) if word == "mute" else ([], [number])
+        done = await self._talk.call(self._seated.trusted.set_chat(mute=muted, unmute=heard))
+        if done is not None:
+            told = "is muted" if word == "mute" else "can speak again"
+            self._talk.note = f"{self._plain(number)} {told}."
+
     async def _pass_host(self, number: int) -> None:
         """Hand the host's duties on, after asking."""
 
@@ -154,6 +170,24 @@ class Together:
                     return
             return
         await self._talk.send(self._seated.trusted.take_back(expected=revision))
+
+    def _seat(self, words: list[str], word: str) -> int:
+        """The seat that a line names. Raises Unclear."""
+        number = _number(words, word)
+        view = self._hearing.main_view
+        if view is not None and all(seat.seat != number for seat in view.seats):
+            raise Unclear(f"There is no seat {number} at this table.")
+        return number
+
+    def _other(self, words: list[str], word: str) -> int:
+        """Somebody else's seat that is in the game. Raises Unclear."""
+        number = self._seat(words, word)
+        view = self._hearing.main_view
+        if view is not None and any(one.seat == number and one.dropped for one in view.seats):
+            raise Unclear(f"{self._plain(number)} has left the game already.")
+        if list(self._seated.seats) == [number]:
+            raise Unclear("Nobody votes against their own seat; concede gives up for good.")
+        return number
 
     def _plain(self, number: int) -> str:
         view = self._hearing.main_view

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from tableturn import notation
 from tableturn.v1 import table_pb2
-from tableturn_client.drawing import legend, status
+from tableturn_client.drawing import clocks, legend, status
 from tableturn_client.drawing.look import Look
 from tableturn_client.drawing.words import folded
 
@@ -40,7 +40,12 @@ PAGES = ("help", "boards", "map", "log", "chat")
 ANSWERS = frozenset({"confirm", "undo"})
 """Commands that answer what a seat is asked; the others can be given at any time."""
 
-TOGETHER = frozenset({"say", "back", "let bot play", "vote", "unvote", "host", "time"})
+TOGETHER = frozenset(
+    {
+        "say", "back", "let bot play", "vote", "unvote", "host", "time", "mute", "unmute",
+        "chat on", "chat off",
+    }
+)  # fmt: skip
 """Words with which lines about people begin; see `together`."""
 
 _FREE = {"pass_round", "score_points", "name_next", "finish_game"}
@@ -67,7 +72,7 @@ _HELP = (
     ("vote 2", "want seat 2 to leave the game for good; `unvote 2`: no more"),
     ("time 30s 2", "give seat 2 more time; without a number, all"),
     ("host 2", "hand the host's duties to seat 2"),
-    ("q", "quit; your seat stays yours"),
+    ("mute 2", "as host: nobody reads what seat 2 says; `unmute 2`; chat off, chat on: for all"),
 )
 
 
@@ -78,6 +83,8 @@ def command(line: str) -> str:
         return "undo all"
     if word.startswith("let bot"):
         return "let bot play"
+    if " ".join(word.split()) in TOGETHER:
+        return " ".join(word.split())
     first = word.split(maxsplit=1)[0] if word else ""
     return first if first in TOGETHER else COMMANDS.get(word, "")
 
@@ -85,7 +92,9 @@ def command(line: str) -> str:
 def help_page(view: table_pb2.TableView, look: Look) -> Text:
     """The commands, the forms of actions of this game, and the signs."""
     lines = [Text("What you can type", "bold underline")]
-    lines += [_row(f"  {keys:<15}", meaning, look) for keys, meaning in _HELP]
+    risk = clocks.leaving(view)
+    quitting = ("q", f"quit; be back {risk}" if risk else "quit; your seat stays yours")
+    lines += [_row(f"  {keys:<15}", meaning, look) for keys, meaning in (*_HELP, quitting)]
     lines.append(Text("Or an action in words; several with ; between them, and c to confirm"))
     lines += [_row(f"  {usage:<32}", meaning, look) for usage, meaning in _forms(view)]
     lines.append(Text("Signs", "bold underline"))

@@ -11,8 +11,8 @@ from tableturn_server.service.rooms import Held
 from tableturn_server.store import Request
 from tableturn_server.tables import commands
 from tableturn_server.tables.due import host_may_change, may_be_missed, missed_at
-from tableturn_server.tables.facts import away_since, may_be_host, plays_in_person
-from tableturn_server.tables.state import Table
+from tableturn_server.tables.facts import away_since, is_deserted, may_be_host, plays_in_person
+from tableturn_server.tables.state import AbsencePolicy, Table
 
 from .duty import Due, Hands, Lease
 
@@ -36,6 +36,10 @@ class Presence(Protocol):
         """Since when nobody is there who has the host's duties; None if somebody is."""
         ...
 
+    async def host_back(self, held: Held, now: int) -> int | None:
+        """Since when the host is there, though a seat has the duties as well; else None."""
+        ...
+
 
 class Absences:
     """Does what the table's policy says about seats that nobody plays for (C7, C8)."""
@@ -54,10 +58,15 @@ class Absences:
         away = {
             seat: self._reckoned(since) for seat, since in await self._presence.absent(held, now)
         }
-        found = [self._missed(held, seat, away, now) for seat in missed]
-        if passes and (since := await self._presence.host_away(held, now)) is not None:
-            found.append(self._host_missed(held, self._reckoned(since), away, now))
-        if missed and any(plays_in_person(table.seat(seat)) for seat in away):
+        waits = table.making.absence.policy is AbsencePolicy.BOT and is_deserted(table, away)
+        if waits and missed:
+            # No bot plays on where everybody is away, such as two with phones in their pockets.
+            found = [Due(now + max(table.making.absence.grace, LOOK_MS))]
+        else:
+            found = [self._missed(held, seat, away, now) for seat in missed]
+        if passes:
+            found += await self._of_host(held, away, now)
+        if missed and not waits and any(plays_in_person(table.seat(seat)) for seat in away):
             found.append(Due(now + LOOK_MS))  # it may be asked next
         return min(found, key=lambda due: due.at, default=None)
 
@@ -88,6 +97,14 @@ class Absences:
         return after
 
     # -- the host --------------------------------------------------------------------------
+
+    async def _of_host(self, held: Held, away: Away, now: int) -> list[Due]:
+        """What follows from whether the host is there."""
+        since = await self._presence.host_back(held, now)
+        if since is not None:
+            return [Due(since, partial(self._pass_host, held, 0, since))]
+        since = await self._presence.host_away(held, now)
+        return [] if since is None else [self._host_missed(held, self._reckoned(since), away, now)]
 
     def _host_missed(self, held: Held, since: int, away: Away, now: int) -> Due:
         """The duties pass to the first who is there; if nobody is, look again."""

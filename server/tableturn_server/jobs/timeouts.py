@@ -35,7 +35,9 @@ class TimeOuts:
     async def _time_out(self, held: Held, seat: int, deadline: int, _: Lease) -> Held:
         bot = bots.stand_in(held.table.making.game)
         command = commands.TimeOut(by=_BY, seat=seat, deadline=deadline, bot=bot)
-        request = Request(f"time:{seat}", str(deadline), bot.encode())
+        # Another turn of the seat may have, or have had, a deadline in the same millisecond.
+        rests_on = f"{held.revision}:{held.change_id}"
+        request = Request(f"time:{seat}", f"{deadline}:{rests_on}", bot.encode())
         after, ours = await self._hands.carry_out(held, command, request)
         self._hands.counts.timeouts += ours
         return after

@@ -45,6 +45,8 @@ class Carrying:
     async def _lines(self, table_id: str, done: Done) -> tuple[str, ...]:
         """What happened, for the seat that acted; from the log if it was answered before."""
         told = done.told
+        if done.idle:
+            return ()
         if told is None:
             found = await self._keeper.log(table_id, done.revision - 1, 1)
             if not found or found[0].revision != done.revision:
@@ -74,13 +76,13 @@ def confirmation(number: int) -> Confirmation:
         ) from error
 
 
-def check_bot(held: Held, name: str) -> None:
+def check_bot(held: Held, by: commands.By, name: str) -> None:
     """Raise Refused unless a bot of this name plays the table's game."""
     names = bots.names(held.table.making.game)
-    if name not in names:
-        raise Refused(
-            Reason.UNKNOWN_NAME,
-            f"there is no bot {name[:40]!r} for this game; bots: {', '.join(names)}",
-            field="bot",
-            revision=held.revision,
-        )
+    with held.resting(by):
+        if name not in names:
+            raise Refused(
+                Reason.UNKNOWN_NAME,
+                f"there is no bot {name[:40]!r} for this game; bots: {', '.join(names)}",
+                field="bot",
+            )

@@ -10,11 +10,14 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import AsyncIterator
+from ipaddress import IPv6Address, IPv6Network
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from tableturn_server.service.keeper import Keeper
+from tableturn_server.service.limits import too_many
 from tableturn_server.service.rooms import Held
-from tableturn_server.store import CodeFor, CodeStore, Request, StoreError
+from tableturn_server.store import Claimed, CodeFor, CodeStore, Request, StoreError
 from tableturn_server.tables import commands
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.state import Occupant, Status, Table
@@ -44,32 +47,48 @@ class Codes:
         """The table's join code, or another one."""
         return await self._store.join_code(table_id, renew=renew)
 
-    async def seat_code(self, table_id: str, seat: int, since: int) -> str:
-        """A code with which a seat may be moved by whoever is told it."""
-        return await self._store.seat_code(table_id, seat, since)
+    async def seat_code(self, what: CodeFor) -> str:
+        """A code with which a seat may be moved by whoever is told it.
 
-    async def resolve(self, typed: str, peer: str, table_id: str = "", *, by: commands.By) -> Found:
+        Raises Refused with LIMIT_REACHED where too many were made.
+        """
+        wait = await self._store.seat_codes(what.table_id, what.seat)
+        if wait:
+            raise too_many(f"codes for seat {what.seat}", wait / 1000)
+        return await self._store.seat_code(what)
+
+    async def resolve(
+        self,
+        typed: str,
+        peer: str,
+        table_id: str = "",
+        *,
+        by: commands.By,
+        asked: Request | None = None,
+    ) -> Found:
         """What a code is for, which somebody at an address has typed.
 
+        A seat's code that is used up is still for the seat if it was by the request that asks.
         Raises Refused with UNKNOWN_CODE if it is for nothing, or not for this table, and with
         LIMIT_REACHED after too many of those.
         """
         if not typed.strip():
             raise Refused(Reason.BAD_FIELD, "code is missing", field="code")
-        wait = await self._store.try_one(peer)
+        wait = await self._store.try_one(network_of(peer))
         if wait:
-            raise Refused(
-                Reason.LIMIT_REACHED,
-                f"too many wrong codes; try again in {-(-wait // 1000)} s",
-                retry_after_ms=wait,
-            )
+            raise too_many("wrong codes", wait / 1000)
         code = read(typed)
-        what = await self._store.look_up(code) if code else None
+        user = _user_of(asked) if asked else ""
+        what = await self._store.look_up(code, user) if code else None
         held = await self._held(what, by) if what else None
         if what is None or held is None or table_id not in ("", what.table_id):
             raise unknown_code()
-        await self._store.was_right(peer)
+        await self.was_right(peer)
         return Found(code, what, held)
+
+    async def was_right(self, peer: str) -> None:
+        """The last code from an address was no wrong try."""
+        await self._store.was_right(network_of(peer))
 
     async def _held(self, what: CodeFor, by: commands.By) -> Held | None:
         """The table that a code is for, as long as the code counts there.
@@ -79,7 +98,7 @@ class Codes:
         try:
             held = await self._keeper.look(what.table_id)
             if not what.seat:
-                held = (await self._keeper.sights.of(held, by)).held
+                held = (await self._keeper.sights.of(held, by, invited=True)).held
         except Refused as refused:
             if refused.reason is not Reason.UNKNOWN_TABLE:
                 raise
@@ -87,26 +106,50 @@ class Codes:
         return held if _counts(held.table, what) else None
 
     @contextlib.asynccontextmanager
-    async def used(self, found: Found, request: Request) -> AsyncIterator[None]:
+    async def used(self, found: Found, request: Request) -> AsyncIterator[bool]:
         """Around the use of a seat's code: it is used once, and not used up by what is refused.
 
-        Where it isn't known whether the seat was moved, the code is kept for the same request.
+        Yields whether this very request has used it up before. Where it isn't known whether the
+        seat was moved, the code is kept for the same request.
         """
-        user = "".join(part.hex() for part in request.digests()) + request.principal
-        if not await self._store.claim(found.code, user):
+        user = _user_of(request)
+        claimed = await self._store.claim(found.code, user)
+        if not claimed:
             raise unknown_code()
         try:
-            yield
+            yield claimed is Claimed.BEFORE
         except Refused as refused:
             if refused.reason is Reason.STALE_REVISION:  # somebody else sits there by now
-                await self._store.use_up(found.code)
+                await self._store.use_up(found.code, user)
                 raise unknown_code() from refused
             if refused.reason is not Reason.STORE_UNAVAILABLE:
                 await self._store.release(found.code, user)
             raise
         # The seat is moved, whatever becomes of this: nobody else can claim the code.
         with contextlib.suppress(StoreError):
-            await self._store.use_up(found.code)
+            await self._store.use_up(found.code, user)
+
+
+def _user_of(request: Request) -> str:
+    """Who uses a code: one request of somebody, however often it is sent."""
+    return "".join(part.hex() for part in request.digests()) + request.principal
+
+
+def network_of(peer: str) -> str:
+    """From where wrong codes are counted together: an address.
+
+    Of IPv6 it is the network of 64 bits, of which a single home has all addresses.
+    """
+    kind, _, rest = peer.partition(":")
+    if kind != "ipv6":
+        return peer
+    try:
+        address = IPv6Address(unquote(rest).strip("[]").partition("%")[0])
+    except ValueError:
+        return peer
+    if address.ipv4_mapped is not None:
+        return f"ipv4:{address.ipv4_mapped}"
+    return f"ipv6:{IPv6Network((address, 64), strict=False)}"
 
 
 def draw() -> str:

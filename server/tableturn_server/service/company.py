@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any
 
@@ -13,27 +11,33 @@ from tableturn_server.service.calls import Call
 from tableturn_server.service.codes import Codes, shown
 from tableturn_server.service.company_events import message_of
 from tableturn_server.service.keeper import Keeper
-from tableturn_server.service.limits import Gate
+from tableturn_server.service.limits import Limits, too_many
 from tableturn_server.service.logs import Log
+from tableturn_server.service.presences import Presences
 from tableturn_server.service.refusing import reused
 from tableturn_server.service.requests import remembered
 from tableturn_server.service.rooms import Held
 from tableturn_server.service.sights import shown_until
+from tableturn_server.service.speakers import muted_seats, person, same_person
 from tableturn_server.store import (
     ChatStore,
+    CodeFor,
     OtherRequest,
-    Said,
     Settings,
     Silenced,
     TableStore,
+    TooMuch,
     WatchHub,
 )
+from tableturn_server.store.chat import MOST_LINES
 from tableturn_server.store.codes import SEAT_CODE_MS
 from tableturn_server.tables import commands
+from tableturn_server.tables.facts import name_of
 from tableturn_server.tables.making import check_table_id, clean_text
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.rights import (
     check_host,
+    check_may_remove,
     check_not_over,
     check_seat,
     is_host,
@@ -58,7 +62,8 @@ class CompanyService:
         codes: Codes,
         chat: ChatStore,
         hub: WatchHub,
-        gate: Gate,
+        presences: Presences,
+        limits: Limits,
         log: Log,
     ) -> None:
         self._keeper = keeper
@@ -66,7 +71,8 @@ class CompanyService:
         self._codes = codes
         self._chat = chat
         self._hub = hub
-        self._gate = gate
+        self._presences = presences
+        self._limits = limits
         self._log = log
 
     # -- codes -----------------------------------------------------------------------------
@@ -74,7 +80,7 @@ class CompanyService:
     async def get_join_code(self, request: _pb.GetJoinCodeRequest, call: Call) -> Any:
         """The code with which people join a table."""
         held, by = await self._look(request.table_id, call)
-        with _resting_on(held):
+        with held.resting(by):
             if request.renew:
                 check_host(held.table, by, "make another join code")
             elif not _belongs_here(held.table, by):
@@ -88,17 +94,26 @@ class CompanyService:
     async def make_seat_code(self, request: _pb.MakeSeatCodeRequest, call: Call) -> Any:
         """A code with which a seat moves to another device."""
         held, by = await self._look(request.table_id, call)
-        with _resting_on(held):
+        with held.resting(by):
             number = seat_of_owner_or_host(held.table, by, request.seat)
+            check_may_remove(held.table, by, number)
             seat = held.table.seat(number)
             if seat.occupant is not Occupant.PERSON:
                 raise Refused(
                     Reason.BAD_FIELD,
-                    f"no person sits on seat {number}; a free seat is taken without a code for it",
+                    f"no person sits on seat {number}, so there is nobody to move",
                     field="seat",
                 )
+            by_host = number not in held.table.seats_of(by.token)
+            if by_host and not seat.at_panel and await self._presences.is_here(held, number):
+                raise Refused(
+                    Reason.NOT_ALLOWED,
+                    f"{name_of(held.table, number)} is there, and makes the code themselves; "
+                    "the host does it for somebody whose device is gone",
+                )
         end = self._keeper.now() + SEAT_CODE_MS
-        code = await self._codes.seat_code(request.table_id, number, seat.since)
+        what = CodeFor(request.table_id, number, seat.since, by_host)
+        code = await self._codes.seat_code(what)
         self._log.info("seat code", table=request.table_id, seat=number)
         return _pb.MakeSeatCodeResponse(
             code=shown(code), seat=number, expire_time=convert.timestamp(end)
@@ -125,25 +140,22 @@ class CompanyService:
         text = clean_text(request.text, "text", TEXT_LENGTH)
         held, by = await self._look(request.table_id, call)
         table = held.table
-        with _resting_on(held):
+        with held.resting(by):
             number = _speaker(table, by, request.seat)
         assert asked is not None  # whoever may speak has a token
-        said: Said | Silenced | OtherRequest | None
-        wait = self._gate.line(call.principal)
-        if wait is not None:  # it may have been said already
-            said = await self._chat.said(request.table_id, asked)
-            if said is None:
-                raise wait
-        else:
-            said = await self._chat.say(
-                request.table_id,
-                asked,
-                now_ms=self._keeper.now(),
-                seat=number,
-                name=table.seat(number).name if number else "",
-                text=text,
-                never_muted=is_host(table, call.by),
-            )
+        said = await self._chat.say(
+            request.table_id,
+            asked,
+            now_ms=self._keeper.now(),
+            seat=number,
+            name=table.seat(number).name if number else "",
+            text=text,
+            people=() if is_host(table, call.by) else same_person(table, number),
+            most=self._limits.lines,
+            delay_ms=table.making.spectator_delay,
+        )
+        if isinstance(said, TooMuch):
+            raise too_many("lines in a row", said.wait_ms / 1000)
         if isinstance(said, OtherRequest):
             raise reused(held.revision)
         if isinstance(said, Silenced):
@@ -160,26 +172,36 @@ class CompanyService:
         settings = await self._chat.settings(request.table_id)
         (lines,) = await self._chat.after([(request.table_id, request.after_number)])
         until = shown_until(held.table, by, self._keeper.now())
-        if until is not None:  # nor may they know who may speak now
+        if until is not None:
             lines = list(takewhile(lambda line: line.time_ms <= until, lines))
-            return _pb.ListChatResponse(lines=map(message_of, lines))
-        return _pb.ListChatResponse(
-            lines=map(message_of, lines), mode=_mode(settings), muted=settings.muted
-        )
+        if not request.after_number:  # more are kept where spectators are still to hear them
+            lines = lines[-MOST_LINES:]
+        answer = _pb.ListChatResponse(lines=map(message_of, lines))
+        if until is None:  # nor may spectators of the past know who may speak now
+            answer.mode = _mode(settings)
+            answer.muted.extend(muted_seats(held.table, settings))
+        return answer
 
     async def set_chat(self, request: _pb.SetChatRequest, call: Call) -> Any:
         """Switch the chat off or on, and mute seats."""
         held, by = await self._look(request.table_id, call)
-        with _resting_on(held):
+        with held.resting(by):
             check_host(held.table, by, "set the chat")
             if request.mode not in _OFF:
                 raise Refused(
                     Reason.BAD_FIELD, f"there is no chat mode {request.mode}", field="mode"
                 )
-            for number in (*request.mute, *request.unmute):
-                check_seat(held.table, number)
-                if not number:
-                    raise no_seat(held.table, number)
+            for field, numbers in (("mute", request.mute), ("unmute", request.unmute)):
+                for number in numbers:
+                    if not 1 <= number <= len(held.table.seats):
+                        raise no_seat(held.table, number, field)
+            for number in request.mute:
+                if held.table.seat(number).occupant is not Occupant.PERSON:
+                    raise Refused(
+                        Reason.BAD_FIELD,
+                        f"no person sits on seat {number}, and so there is nobody to mute",
+                        field="mute",
+                    )
             both = sorted(set(request.mute) & set(request.unmute))
             if both:
                 raise Refused(
@@ -190,11 +212,16 @@ class CompanyService:
         settings = await self._chat.set(
             request.table_id,
             off=_OFF[request.mode],
-            mute=set(request.mute),
-            unmute=set(request.unmute),
+            mute=[person(held.table, number) for number in sorted(set(request.mute))],
+            unmute=[
+                one
+                for number in sorted(set(request.unmute))
+                for one in same_person(held.table, number)
+            ],
         )
-        self._log.info("chat", table=request.table_id, off=settings.off, muted=settings.muted)
-        return _pb.SetChatResponse(mode=_mode(settings), muted=settings.muted)
+        muted = muted_seats(held.table, settings)
+        self._log.info("chat", table=request.table_id, off=settings.off, muted=muted)
+        return _pb.SetChatResponse(mode=_mode(settings), muted=muted)
 
     async def _look(self, table_id: str, call: Call) -> tuple[Held, commands.By]:
         """The table as the caller may see it, and the caller with the rights that count there."""
@@ -212,16 +239,6 @@ _OFF: dict[int, bool | None] = {
 
 def _mode(settings: Settings) -> _pb.ChatMode.ValueType:
     return _pb.CHAT_MODE_OFF if settings.off else _pb.CHAT_MODE_SEATS
-
-
-@contextlib.contextmanager
-def _resting_on(held: Held) -> Iterator[None]:
-    """Refusals inside name the revision that they rest on."""
-    try:
-        yield
-    except Refused as refused:
-        refused.details["revision"] = str(held.revision)
-        raise
 
 
 def _belongs_here(table: Table, by: commands.By) -> bool:

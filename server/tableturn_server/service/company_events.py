@@ -20,10 +20,10 @@ from tableturn_server.service.presences import Presences, Seen, token_of
 from tableturn_server.service.rooms import Held
 from tableturn_server.service.sights import shown_until
 from tableturn_server.store import ChatStore, Line, Signal, StoreError
-from tableturn_server.store.chat import MOST_LINES
+from tableturn_server.store.chat import MOST_LINES, MOST_UNHEARD
 from tableturn_server.tables import commands
 from tableturn_server.tables.presence import heard_for
-from tableturn_server.tables.refusals import Refused
+from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.state import StandInCause, Table
 
 log = logging.getLogger(__name__)
@@ -38,11 +38,11 @@ class _Room:
 
     __slots__ = ("again_at", "lines", "lock", "number", "read", "watches")
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self.watches = 0
         self.number: int | None = None
         """Of the last line that was read; None before the first look."""
-        self.lines: deque[tuple[Line, bytes]] = deque(maxlen=MOST_LINES)
+        self.lines: deque[tuple[Line, bytes]] = deque(maxlen=most)
         self.read = -1
         """Up to which signal everything was read."""
         self.again_at = 0.0
@@ -65,9 +65,13 @@ class Asides:
         self._interval = interval
         self._rooms: dict[str, _Room] = {}
 
-    def enter(self, table_id: str) -> _Room:
+    def enter(self, table: Table) -> _Room:
         """One more watch of a table."""
-        room = self._rooms.setdefault(table_id, _Room())
+        table_id = table.making.table_id
+        room = self._rooms.get(table_id)
+        if room is None:
+            most = MOST_UNHEARD if table.making.spectator_delay else MOST_LINES
+            room = self._rooms[table_id] = _Room(most)
         room.watches += 1
         return room
 
@@ -115,7 +119,7 @@ class Aside:
         self._asides = asides
         self._by = call.by
         self._table_id = held.table.making.table_id
-        self._room = asides.enter(self._table_id)
+        self._room = asides.enter(held.table)
         self._token: bytes | None = None
         """Under which it is noted; None before it is."""
         self._seen: Seen | None = None
@@ -183,24 +187,30 @@ class Aside:
         token = token_of(table, self._by.token)
         if token != self._token:
             before, self._token = self._token, token
-            self._seen = await self._asides.presences.comes(held, token)
-            if before is not None:
-                self._asides.presences.goes(self._table_id, before)
+            try:
+                self._seen = await self._asides.presences.comes(held, token)
+            finally:  # also if the caller leaves just then: nobody is there twice, or for ever
+                if before is not None:
+                    self._asides.presences.goes(self._table_id, before)
         for seat in heard_for(table, token) if token else ():
             if table.seat(seat).stand_in_cause != StandInCause.ABSENCE:
                 self._called_back.discard(seat)
-            elif seat not in self._called_back:
+            elif seat not in self._called_back and await self._comes_back(seat):
                 self._called_back.add(seat)
-                await self._comes_back(seat)
 
-    async def _comes_back(self, seat: int) -> None:
-        """Somebody is heard again for whom a bot plays, because nobody was there."""
+    async def _comes_back(self, seat: int) -> bool:
+        """Somebody is heard again for whom a bot plays, because nobody was there.
+
+        Says whether that is decided; if the store is away it has to be tried again.
+        """
         command = commands.ComeBack(by=_BY, seat=seat)
         deadline = asyncio.get_running_loop().time() + _DEADLINE
         try:
             await self._asides.keeper.carry_out(self._table_id, command, None, deadline)
         except (Refused, StoreError) as error:  # it may still say so itself
             log.info("table %s: seat %d is not back: %s", self._table_id, seat, error.sentence)
+            return isinstance(error, Refused) and error.reason is not Reason.STORE_UNAVAILABLE
+        return True
 
 
 def message_of(line: Line) -> company_pb2.ChatLine:

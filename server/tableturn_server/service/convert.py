@@ -216,8 +216,10 @@ def prompt(value: views.PromptView) -> actions_pb2.Prompt:
     return actions_pb2.Prompt(**_builtins(value))
 
 
-def table_view(table: Table, change_id: str, seat: int | None) -> table_pb2.TableView:
-    """The table as a seat sees it, or a spectator (None)."""
+def table_view(
+    table: Table, change_id: str, seat: int | None, behind: int = 0
+) -> table_pb2.TableView:
+    """The table as a seat sees it, or a spectator (None), so many milliseconds later."""
     seen = views.view(table, seat)
     fields = _builtins(msgspec.structs.replace(seen, choices=()))
     for fields_of_seat, clock in zip(fields["seats"], views.clocks(table), strict=False):
@@ -244,6 +246,7 @@ def table_view(table: Table, change_id: str, seat: int | None) -> table_pb2.Tabl
         paused_time=duration(table.paused_time),
         between_time=duration(table.between_time),
         standing_since=_time_or_none(table.standing_since),
+        behind=duration(behind) if behind else None,
         **fields,
     )
 

@@ -33,11 +33,8 @@ class Documents:
         """The whole table, with what is hidden: for the admin; for the host when it is over."""
         check_table_id(request.table_id)
         held, by, _ = await self._keeper.sights.look(request.table_id, call.by)
-        try:
+        with held.resting(by):
             _check_may_export(held.table, by)
-        except Refused as refused:
-            refused.details["revision"] = str(held.revision)
-            raise
         kept: list[Recorded] = []
         while len(kept) < held.revision:
             page = await self._keeper.log(request.table_id, len(kept), _LOG_PAGE)

@@ -15,8 +15,10 @@ from dataclasses import replace
 
 import msgspec
 
+from tableturn_server.service import outcomes
 from tableturn_server.service.earlier import GapError, history_of
 from tableturn_server.service.outages import Outages
+from tableturn_server.service.outcomes import Outcome
 from tableturn_server.service.refusing import (
     reused,
     table_exists,
@@ -57,29 +59,24 @@ from tableturn_server.tables.state import Table, encode
 
 MOST_ATTEMPTS = 64
 _BY = commands.By(service=True)
+_OF_THE_TIME = (commands.TimeOut, commands.GoAway)
+"""Where they have nothing to do that may be otherwise a moment later: it isn't remembered."""
 _PUBLISH_AFTER = 0.01
 """Seconds in which the wake-ups for other processes are gathered. Ours are told at once."""
 _LOOK = -1
 """Published instead of a revision: whoever hears it reads the revision from the store."""
 
 
-class Outcome(msgspec.Struct, frozen=True, array_like=True):
-    """What is kept of an answer, to give it again: never a view, never a secret."""
-
-    seat: int = 0
-    waiting_for: tuple[int, ...] = ()
-
-
-_encode_outcome = msgspec.msgpack.Encoder().encode
-_decode_outcome = msgspec.msgpack.Decoder(Outcome).decode
-
-
 class Done(msgspec.Struct, frozen=True):
-    """What became of a command. `told` is its change, where there is one and it is at hand."""
+    """What became of a command. `told` is its change, where there is one and it is at hand.
+
+    `idle`: there was nothing to do.
+    """
 
     revision: int
     seat: int = 0
     waiting_for: tuple[int, ...] = ()
+    idle: bool = False
     replayed: bool = False
     held: Held | None = None
     told: Told | None = None
@@ -164,8 +161,10 @@ class Keeper(Rooms):
                 refused = turns_not_kept() if lost else error
             if loop.time() >= deadline:  # nobody waits for the answer any more
                 raise too_late(held.revision)
+            idle = None if change or refused else outcomes.idle(held.table, command)
             change_id = secrets.token_hex(8)
-            result = await self._commit(table_id, held, change, change_id, request)
+            kept = change or (None if isinstance(command, _OF_THE_TIME) else idle)
+            result = await self._commit(table_id, held, kept, change_id, request)
             match result:
                 case Committed() if change is not None:
                     return self._committed(table_id, held, change, change_id)
@@ -178,8 +177,8 @@ class Keeper(Rooms):
                     raise unknown_table(table_id)
                 case Reused():
                     raise reused(held.revision)
-                case Unchanged() if refused is None:
-                    return Done(held.revision, held=held)
+                case Unchanged() if idle is not None:
+                    return Done(held.revision, idle.seat, idle.waiting_for, idle=True, held=held)
                 case _:
                     assert refused is not None
                     refused.details["revision"] = str(held.revision)
@@ -229,18 +228,20 @@ class Keeper(Rooms):
         self,
         table_id: str,
         held: Held,
-        change: Change | None,
+        change: Change | Outcome | None,
         change_id: str,
         request: Request | None,
     ) -> CommitResult:
+        """Commit a change, or what is kept of a command with nothing to do; None: ask only."""
         based_on = (held.revision, held.change_id)
-        if change is None:
-            return await self._store.commit(table_id, based_on, request, None)
+        if not isinstance(change, Change):
+            kept = outcomes.encode(change) if change else b""
+            return await self._store.commit(table_id, based_on, request, None, outcome=kept)
         blob = encode(change.table)
         write = Write(
             blob=blob,
             entry=encode_entry(change.entry),
-            outcome=_encode_outcome(Outcome(change.seat, change.waiting_for)),
+            outcome=outcomes.encode(Outcome(change.seat, change.waiting_for)),
             change_id=change_id,
             snapshot=Snapshot(change.table.turns, blob) if change.snapshot else None,
             past=past_of(change.table, held.table.stamp),
@@ -304,7 +305,7 @@ class Keeper(Rooms):
         write = Write(
             blob=encode(table),
             entry=encode_entry(entry),
-            outcome=_encode_outcome(Outcome()),
+            outcome=outcomes.encode(Outcome()),
             change_id=change_id,
             past=past_of(table, table.stamp),
         )
@@ -341,7 +342,7 @@ class Keeper(Rooms):
                 entries,
                 [Snapshot(turn, encode(snapshot)) for turn, snapshot in imported.snapshots],
                 request,
-                outcome=_encode_outcome(Outcome()),
+                outcome=outcomes.encode(Outcome()),
                 created_ms=table.making.created,
                 past=_past_of_import(imported),
             )
@@ -387,5 +388,5 @@ def _nobody(_: int) -> None:
 
 
 def _replayed(known: Known) -> Done:
-    outcome = _decode_outcome(known.outcome)
-    return Done(known.revision, outcome.seat, outcome.waiting_for, replayed=True)
+    outcome = outcomes.decode(known.outcome)
+    return Done(known.revision, outcome.seat, outcome.waiting_for, idle=outcome.idle, replayed=True)

@@ -29,8 +29,8 @@ class Limits:
     """Watches at the same time for each peer."""
     tables_per_minute: float = 60
     """New tables in a minute for each peer."""
-    lines: float = 5
-    """Lines of talk in ten seconds for each token."""
+    lines: int = 5
+    """Lines of talk in ten seconds for each seat of a table; the store counts them."""
 
 
 class Buckets:
@@ -77,7 +77,6 @@ class Gate:
         self._peers = Buckets(limits.peer_rate, limits.peer_rate * 2)
         per_second = limits.tables_per_minute / 60
         self._tables = Buckets(per_second, limits.tables_per_minute)
-        self._lines = Buckets(limits.lines / 10, limits.lines)
         self._watches: Counter[str] = Counter()
 
     def call(self, principal: str, peer: str) -> None:
@@ -87,18 +86,13 @@ class Gate:
         if principal and not wait:
             wait = self._tokens.wait(principal, now)
         if wait:
-            raise _too_many("calls", wait)
+            raise too_many("calls", wait)
 
     def new_table(self, peer: str) -> None:
         """One more table."""
         wait = self._tables.wait(peer, self._clock())
         if wait:
-            raise _too_many("new tables", wait)
-
-    def line(self, principal: str) -> Refused | None:
-        """One more line of talk; the refusal of it, which counts unless it was said before."""
-        wait = self._lines.wait(principal, self._clock())
-        return _too_many("lines in a row", wait) if wait else None
+            raise too_many("new tables", wait)
 
     def watch(self, principal: str, peer: str) -> Callable[[], None]:
         """One more watch; call what is returned at its end."""
@@ -124,7 +118,8 @@ class Gate:
         return end
 
 
-def _too_many(what: str, wait: float) -> Refused:
+def too_many(what: str, wait: float) -> Refused:
+    """The refusal of what was done too often; `wait` is in seconds."""
     return Refused(
         Reason.LIMIT_REACHED,
         f"too many {what}; try again in {max(wait, 0.1):.1f} s",

@@ -92,9 +92,8 @@ class Outages:
             await self._beat()
 
     async def _beat(self) -> None:
-        now = self._now()
-        beat = await self._store.beat(now, longest_ms=LONGEST_MS, known_ms=self.last_end)
-        self._told = now
+        beat = await self._store.beat(self._now, longest_ms=LONGEST_MS, known_ms=self.last_end)
+        self._told = beat.at
         self._known = (*self._known, *beat.outages)[-KEPT:]
         if not beat.ended_one:
             return

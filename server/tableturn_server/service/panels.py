@@ -11,7 +11,7 @@ from tableturn.v1 import panel_pb2
 from tableturn_server.service import convert
 from tableturn_server.service.calls import Call
 from tableturn_server.service.carrying import Carrying, expected
-from tableturn_server.service.keeper import Done, Keeper
+from tableturn_server.service.keeper import Keeper
 from tableturn_server.service.logs import Log
 from tableturn_server.service.rematch import rematch
 from tableturn_server.service.rooms import Held
@@ -70,10 +70,9 @@ class PanelService(Carrying):
         check_table_id(request.table_id)
         held, by, _ = await self._keeper.sights.look(request.table_id, call.by)
         table = held.table
-        if not (by.admin or is_known(table, by.token)):
-            refused = unknown_token(table, by, "a token of this table")
-            refused.details["revision"] = str(held.revision)
-            raise refused
+        with held.resting(by):
+            if not (by.admin or is_known(table, by.token)):
+                raise unknown_token(table, by, "a token of this table")
         leases: dict[int, Lease | None] = {}
         if shown_until(table, by, self._keeper.now()) is None:  # a bridge is there now or not
             uids = [panel.uid for panel in table.panels]
@@ -117,12 +116,10 @@ class PanelService(Carrying):
         panel = panel_of(table, uid)
         if panel is not None and by.token == panel.token:
             return held
-        if panel is None and is_known(table, by.token):
-            refused = unknown_panel(table, uid)
-        else:
-            refused = unknown_token(table, by, f"the token of panel {uid}")
-        refused.details["revision"] = str(held.revision)
-        raise refused
+        with held.resting(by):
+            if panel is None and is_known(table, by.token):
+                raise unknown_panel(table, uid)
+            raise unknown_token(table, by, f"the token of panel {uid}")
 
     # -- what was pressed ------------------------------------------------------------------
 
@@ -144,14 +141,8 @@ class PanelService(Carrying):
             revision=done.revision,
             replayed=done.replayed,
             seat=done.seat,
-            lines=await self._pressed(request.table_id, done),
+            lines=await self._lines(request.table_id, done),
         )
-
-    async def _pressed(self, table_id: str, done: Done) -> tuple[str, ...]:
-        """What a press did; a pause that was there already did nothing."""
-        if done.told is None and not done.replayed:
-            return ()
-        return await self._lines(table_id, done)
 
     async def _check_held(self, request: _pb.PressPanelRequest, call: Call) -> None:
         """Refuse a press of a bridge that doesn't hold the panel."""
@@ -173,11 +164,8 @@ class PanelService(Carrying):
     ) -> Any:
         """The next table, if a button was held when the panel showed that the game was over."""
         held, by, _ = await self._keeper.sights.look(request.table_id, call.by)
-        try:
+        with held.resting(by):
             seat = rematch_press(held.table, replace(command, by=by))
-        except Refused as refused:
-            refused.details["revision"] = str(held.revision)
-            raise
         found = await rematch(
             self._keeper, self._tables, request.table_id, call.by, None, call.deadline
         )

@@ -14,7 +14,6 @@ from tableturn_server.service.keeper import Keeper
 from tableturn_server.service.logs import Log
 from tableturn_server.service.rooms import Held
 from tableturn_server.tables import commands
-from tableturn_server.tables.facts import still_to_vote
 from tableturn_server.tables.making import check_table_id
 
 _pb = table_pb2
@@ -43,7 +42,7 @@ class People(Carrying):
         check_table_id(request.table_id)
         held, _, _ = await self._keeper.sights.look(request.table_id, call.by)
         bot = request.bot or bots.stand_in(held.table.making.game)
-        check_bot(held, bot)
+        check_bot(held, call.by, bot)
         command = commands.StandIn(by=call.by, seat=request.seat, bot=bot)
         done = await self._carry_out("StandIn", request, command, call)
         return _pb.StandInResponse(revision=done.revision, replayed=done.replayed)
@@ -66,12 +65,8 @@ class People(Carrying):
             away=await self._away(held),
         )
         done = await self._carry_out("VoteDrop", request, command, call)
-        waiting = done.waiting_for
-        if done.told is None and done.held is not None:  # it wanted it already
-            still = still_to_vote(done.held.table, request.target)
-            waiting = tuple(n for n in still if n not in command.away)
         return _pb.VoteDropResponse(
-            revision=done.revision, replayed=done.replayed, waiting_for=waiting
+            revision=done.revision, replayed=done.replayed, waiting_for=done.waiting_for
         )
 
     async def pass_host(self, request: _pb.PassHostRequest, call: Call) -> Any:

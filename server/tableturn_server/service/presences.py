@@ -26,19 +26,31 @@ from tableturn_server.store import (
     Watched,
     WatchHub,
 )
+from tableturn_server.tables.facts import (
+    away_since,
+    has_deputy,
+    is_by_correspondence,
+    is_deserted,
+    plays_in_person,
+)
 from tableturn_server.tables.presence import (
     Presence,
     PresenceState,
     of_host,
+    of_own_host,
+    of_seat,
     presence,
     takes_part,
 )
-from tableturn_server.tables.state import AbsencePolicy, ClockKind, Status, Table
+from tableturn_server.tables.state import AbsencePolicy, Status, Table
 
 log = logging.getLogger(__name__)
 
 BEAT = 5.0
 """Seconds between two signs of life of the watches of a process."""
+FORGOTTEN_MS = 60_000
+"""Who has no part in a table any more is forgotten after so long; a table may be held here that
+is a little older than the one at which somebody sits by now."""
 _BATCH = 500
 _MOST_ANNOUNCED = 10_000
 
@@ -150,7 +162,22 @@ class Presences:
             self._hub.notify_aside(table_id)
             self._tables.publish_aside(table_id)
         if held is not None:
+            await self._forget(held.table, records, now)
             await self._announce(held.table, records, now)
+
+    async def _forget(self, table: Table, records: Records, now: int) -> None:
+        """Keep nothing of those who have given their seats up, or moved to another device.
+
+        Raises StoreError.
+        """
+        before = now - FORGOTTEN_MS
+        gone = [
+            token
+            for token, heard in records.items()
+            if token and not takes_part(table, token) and heard.last < before
+        ]
+        if gone:
+            await self._store.forget(table.making.table_id, gone, before)
 
     # -- signs of life ---------------------------------------------------------------------
 
@@ -202,6 +229,7 @@ class Presences:
             seen.records = records
             if seen.is_now(now):
                 changed.append(table_id)
+            await self._forget(seen.held.table, records, now)
             await self._announce(seen.held.table, records, now)
         return changed
 
@@ -236,8 +264,13 @@ class Presences:
         return frozenset(
             seat
             for seat, since in await self.absent(held, now)
-            if max(since, last_end) + grace <= now
+            if max(away_since(held.table.seat(seat), since), last_end) + grace <= now
         )
+
+    async def is_here(self, held: Held, seat: int) -> bool:
+        """A device of a seat is heard now. Raises StoreError."""
+        found = of_seat(held.table, await self._records(held), seat, self._keeper.now())
+        return found.state is PresenceState.HERE
 
     async def absent(self, held: Held, now: int) -> tuple[tuple[int, int], ...]:
         """The seats whose people are away, with since when. Raises StoreError.
@@ -252,6 +285,13 @@ class Presences:
         None as well if the host was never heard. Raises StoreError.
         """
         return _host_away(held.table, await self._records(held), now)
+
+    async def host_back(self, held: Held, now: int) -> int | None:
+        """Since when the host is there, though a seat has the duties as well; else None.
+
+        Raises StoreError.
+        """
+        return _host_back(held.table, await self._records(held), now)
 
     async def _records(self, held: Held) -> Records:
         (records,) = await self._store.look([held.table.making.table_id])
@@ -268,9 +308,9 @@ class Presences:
         elif self._announced.get(table_id) != due:
             if len(self._announced) >= _MOST_ANNOUNCED:
                 self._announced.clear()
-            self._announced[table_id] = due
-            with contextlib.suppress(StoreError):
+            with contextlib.suppress(StoreError):  # the next beat says it
                 await self._jobs.announce(table_id, due, now)
+                self._announced[table_id] = due
 
 
 def token_of(table: Table, token: bytes) -> bytes:
@@ -294,8 +334,6 @@ def message_of(found: Presence) -> company_pb2.Presence:
 
 
 def _absent(table: Table, records: Records, now: int) -> tuple[tuple[int, int], ...]:
-    if table.making.clock.kind is ClockKind.CORRESPONDENCE:
-        return ()
     return tuple(
         (one.seat, one.since)
         for one in presence(table, records, now).seats
@@ -304,10 +342,20 @@ def _absent(table: Table, records: Records, now: int) -> tuple[tuple[int, int], 
 
 
 def _host_away(table: Table, records: Records, now: int) -> int | None:
-    if table.making.clock.kind is ClockKind.CORRESPONDENCE:
+    if is_by_correspondence(table):
         return None
     found = of_host(table, records, now)
-    return found.since if found.state is PresenceState.AWAY else None
+    if found.state is not PresenceState.AWAY:
+        return None
+    seats = [found.seat] if found.seat else table.seats_of(table.making.host)
+    return max(found.since, *(table.seat(n).plays_since for n in seats), 0)
+
+
+def _host_back(table: Table, records: Records, now: int) -> int | None:
+    if not has_deputy(table):
+        return None
+    found = of_own_host(table, records, now)
+    return found.since if found.state is PresenceState.HERE else None
 
 
 def _due(table: Table, records: Records, now: int) -> int | None:
@@ -316,13 +364,27 @@ def _due(table: Table, records: Records, now: int) -> int | None:
     if table.status is Status.FINISHED:
         return None
     since: list[int] = []
-    if making.absence.policy is not AbsencePolicy.WAIT and table.status is Status.RUNNING:
-        since += [
-            at
-            for seat, at in _absent(table, records, now)
-            if not table.seat(seat).dropped and not table.seat(seat).stand_in
-        ]
+    if table.status is Status.RUNNING:
+        since += _missed(table, records, now)
     host = None if making.host_stays else _host_away(table, records, now)
     if host is not None:
         since.append(host)
-    return min(since) + making.absence.grace if since else None
+    due = [at + making.absence.grace for at in since]
+    back = _host_back(table, records, now)
+    if back is not None:
+        due.append(back)
+    return min(due, default=None)
+
+
+def _missed(table: Table, records: Records, now: int) -> list[int]:
+    """Since when people are away for whom the table's policy does something.
+
+    No bot plays on where nobody is there: when somebody is, the others are missed from then on.
+    """
+    policy = table.making.absence.policy
+    if policy is AbsencePolicy.WAIT:
+        return []
+    away = dict(_absent(table, records, now))
+    if policy is AbsencePolicy.BOT and is_deserted(table, away):
+        return []
+    return [at for seat, at in away.items() if plays_in_person(table.seat(seat))]

@@ -46,7 +46,7 @@ async def rematch(
     before. `order` counts for whoever asks first.
     """
     old, by, _ = await keeper.sights.look(table_id, by)
-    try:
+    with old.resting(by):
         table, entry = next_table(
             old.table,
             by,
@@ -54,9 +54,6 @@ async def rematch(
             now=keeper.now(),
             order=order,
         )
-    except Refused as refused:
-        refused.details["revision"] = str(old.revision)
-        raise
     if request is not None:
         based_on = (old.revision, old.change_id)
         if isinstance(await store.commit(table_id, based_on, request, None), Reused):

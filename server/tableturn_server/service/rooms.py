@@ -7,9 +7,10 @@ them. What is held may be old, and therefore counts for nothing until the store 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tableturn_server.service import convert
@@ -18,6 +19,7 @@ from tableturn_server.store import Stored, TableStore
 from tableturn_server.tables import commands, views
 from tableturn_server.tables.log import LogEntry, decode_entry
 from tableturn_server.tables.refusals import Reason, Refused
+from tableturn_server.tables.rights import is_known
 from tableturn_server.tables.state import Table, decode, game_of
 
 MOST_TABLES = 1000
@@ -27,14 +29,18 @@ MOST_TOLD = 64
 
 
 class Held:
-    """A table as the store has it at one revision, and what it looks like to each audience."""
+    """A table as the store has it at one revision, and what it looks like to each audience.
 
-    __slots__ = ("_views", "change_id", "changes", "positions", "revision", "table")
+    `behind` is for how many milliseconds less than the time now it is shown so.
+    """
 
-    def __init__(self, revision: int, change_id: str, table: Table) -> None:
+    __slots__ = ("_views", "behind", "change_id", "changes", "positions", "revision", "table")
+
+    def __init__(self, revision: int, change_id: str, table: Table, behind: int = 0) -> None:
         self.revision = revision
         self.change_id = change_id
         self.table = table
+        self.behind = behind
         self._views: dict[int | None, bytes] = {}
         self.changes: dict[int | None, bytes] = {}
         """What watchers of each audience are told of the change that made it."""
@@ -47,17 +53,24 @@ class Held:
 
     def audience(self, by: commands.By, seat: int) -> int | None:
         """As whom a token sees the table (None: a spectator). Raises Refused at this revision."""
-        try:
+        with self.resting(by):
             return views.audience(self.table, by, seat)
+
+    @contextlib.contextmanager
+    def resting(self, by: commands.By) -> Iterator[None]:
+        """Refusals inside name this revision, which they rest on, to a caller who may know it."""
+        try:
+            yield
         except Refused as refused:
-            refused.details["revision"] = str(self.revision)
+            if may_know(self.table, by):
+                refused.details["revision"] = str(self.revision)
             raise
 
     def view(self, seat: int | None) -> bytes:
         """The `TableView` for a seat or a spectator (None), encoded once."""
         data = self._views.get(seat)
         if data is None:
-            message = convert.table_view(self.table, self.change_id, seat)
+            message = convert.table_view(self.table, self.change_id, seat, self.behind)
             data = self._views[seat] = message.SerializeToString()
         return data
 
@@ -245,10 +258,17 @@ class Rooms:
         self._rooms.pop(table_id, None)
 
 
-def decoded(table_id: str, stored: Stored, like: Table | None = None) -> Held:
+def may_know(table: Table, by: commands.By) -> bool:
+    """A caller may be told how far a table is: not a stranger, where it is private."""
+    if not table.making.private or by.admin or by.bots or by.service:
+        return True
+    return is_known(table, by.token)
+
+
+def decoded(table_id: str, stored: Stored, like: Table | None = None, behind: int = 0) -> Held:
     """A table out of what the store has of it, `like` the one at another revision. Raises Refused.
 
-    Refused is one that a later version of the service has written.
+    It is shown `behind` milliseconds later. Refused is one that a later version has written.
     """
     try:
         table = decode(stored.blob, like)
@@ -259,4 +279,4 @@ def decoded(table_id: str, stored: Stored, like: Table | None = None) -> Held:
             f"table {table_id!r} can't be read by this version of the service: {error}",
             revision=stored.revision,
         ) from error
-    return Held(stored.revision, stored.change_id, table)
+    return Held(stored.revision, stored.change_id, table, behind)

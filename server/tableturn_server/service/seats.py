@@ -14,6 +14,8 @@ from tableturn_server.service.codes import Codes
 from tableturn_server.service.keeper import Done, Keeper
 from tableturn_server.service.logs import Log
 from tableturn_server.service.requests import remembered
+from tableturn_server.service.speakers import same_person
+from tableturn_server.store import ChatStore, Request
 from tableturn_server.tables import commands, making
 from tableturn_server.tables.making import check_table_id
 from tableturn_server.tables.refusals import Reason, Refused
@@ -24,9 +26,10 @@ _pb = table_pb2
 class Seats(Carrying):
     """Seats: taken, with a code or without, left, given to a bot, and who confirms for them."""
 
-    def __init__(self, keeper: Keeper, log: Log, codes: Codes) -> None:
+    def __init__(self, keeper: Keeper, log: Log, codes: Codes, chat: ChatStore) -> None:
         super().__init__(keeper, log)
         self._codes = codes
+        self._chat = chat
 
     async def take_seat(self, request: _pb.TakeSeatRequest, call: Call) -> Any:
         """Take a seat; the answer is enough to play from (S4)."""
@@ -66,7 +69,25 @@ class Seats(Carrying):
         done = await self._keeper.answered(request.table_id, asked, call.by)
         if done is not None:  # the code may be of no use any more
             return done
-        found = await self._codes.resolve(request.code, call.peer, request.table_id, by=call.by)
+        try:
+            return await self._invited(request, command, call, asked)
+        except Refused as refused:
+            if refused.reason is not Reason.UNKNOWN_CODE:
+                raise
+            # It was sent several times at once, and carried out meanwhile.
+            done = await self._keeper.answered(request.table_id, asked, call.by)
+            if done is None:
+                raise
+            await self._codes.was_right(call.peer)
+            return done
+
+    async def _invited(
+        self, request: _pb.TakeSeatRequest, command: commands.TakeSeat, call: Call, asked: Request
+    ) -> Done:
+        found = await self._codes.resolve(
+            request.code, call.peer, request.table_id, by=call.by, asked=asked
+        )
+        principal = asked.principal
         seat = found.what.seat
         if not seat:
             command = replace(command, invited=True)
@@ -83,8 +104,14 @@ class Seats(Carrying):
             seat=seat,
             token=request.token_sha256,
             since=found.what.since,
+            by_host=found.what.by_host,
         )
-        async with self._codes.used(found, asked):
+        async with self._codes.used(found, asked) as is_again:
+            if is_again:  # it may have changed nothing, and others may have moved the seat since
+                return Done(found.held.revision, seat, replayed=True)
+            # Whoever is muted stays so. First, since the caller may leave at any moment.
+            before = same_person(found.held.table, seat)
+            await self._chat.moves(request.table_id, before, request.token_sha256)
             done = await self._carry_out("TakeSeat", request, reseat, call, principal)
         return replace(done, seat=seat)
 
@@ -100,7 +127,7 @@ class Seats(Carrying):
         """Give a free seat to a bot."""
         check_table_id(request.table_id)
         held, _, _ = await self._keeper.sights.look(request.table_id, call.by)
-        check_bot(held, request.bot)
+        check_bot(held, call.by, request.bot)
         command = commands.SeatBot(
             by=call.by,
             seat=request.seat,

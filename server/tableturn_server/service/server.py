@@ -150,14 +150,16 @@ class Service:
             table_pb2,
             _TABLES,
             TableService(keeper, store.tables, desk, log, self.presences),
-            Seats(keeper, log, known),
+            Seats(keeper, log, known, chat),
             People(keeper, log, self.presences.away),
             Documents(keeper, log),
         )
         tables["WatchTable"] = desk.stream(
             "WatchTable", table_pb2.WatchTableRequest, self.watches.follow
         )
-        company = CompanyService(keeper, store.tables, known, chat, store.hub, desk.gate, log)
+        company = CompanyService(
+            keeper, store.tables, known, chat, store.hub, self.presences, desk.gate.limits, log
+        )
         panels = PanelService(keeper, store.tables, leases, log)
         return (
             (_TABLES, tables),

@@ -16,7 +16,8 @@ from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
 
-from tableturn_server.service.rooms import Held, Rooms, decoded
+from tableturn_server.service.refusing import unknown_table
+from tableturn_server.service.rooms import Held, Rooms, decoded, may_know
 from tableturn_server.store import Past, TableStore
 from tableturn_server.tables import commands, views
 from tableturn_server.tables.authority import decide
@@ -43,12 +44,15 @@ class Sight(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """What spectators see of a table from one time to another; found when it was as `live`."""
+    """What spectators see of a table from one time to another; found when it was as `live`.
+
+    `end` is None as long as nothing newer is known.
+    """
 
     held: Held
     live: tuple[int, str]
     begin: int
-    end: int
+    end: int | None
 
 
 class Sights:
@@ -75,20 +79,23 @@ class Sights:
         except Refused:
             return None
 
-    async def of(self, live: Held, by: commands.By) -> Sight:
+    async def of(self, live: Held, by: commands.By, *, invited: bool = False) -> Sight:
         """What a caller may see of a table that is as `live` now. Raises Refused.
 
         Whether somebody is a plain spectator is asked of the table as it is: whoever has got up
-        has no right any more to what the seat saw.
+        has no right any more to what the seat saw. A rematch tells of the end of the game before
+        it: until the delay is over there is no such table for spectators, but for those who were
+        `invited` to it.
         """
         until = shown_until(live.table, by, self._rooms.now())
         if until is None:
             return Sight(live, by)
         by = views.as_spectator(live.table, by)
-        if live.table.stamp <= until:
-            return Sight(live, by)
+        making = live.table.making
+        if making.rematch and until < making.created and not invited:
+            raise unknown_table(making.table_id)
         kept = await self._at(live, until)
-        return Sight(kept.held, by, kept.end + live.table.making.spectator_delay)
+        return Sight(kept.held, by, None if kept.end is None else kept.end + making.spectator_delay)
 
     async def refusal(
         self, refused: Refused, table_id: str, command: commands.AnyCommand
@@ -101,7 +108,11 @@ class Sights:
         live = self._rooms.held(table_id)
         if live is None and refused.reason is not Reason.UNKNOWN_TABLE:
             live = await self._rooms.look(table_id)
-        if live is None or shown_until(live.table, command.by, self._rooms.now()) is None:
+        if live is None:
+            return refused
+        if not may_know(live.table, command.by):
+            refused.details.pop("revision", None)
+        if shown_until(live.table, command.by, self._rooms.now()) is None:
             return refused
         if refused.reason not in _SAID_TO_ANYBODY:
             held, by, _ = await self.of(live, command.by)
@@ -110,7 +121,7 @@ class Sights:
 
     async def told(self, refused: Refused, live: Held, by: commands.By) -> Refused:
         """A refusal with the revision of the table that the caller may see, if there is one."""
-        held = await self._of_or_none(live, by)
+        held = await self._of_or_none(live, by) if may_know(live.table, by) else None
         if held is None:
             refused.details.pop("revision", None)
         else:
@@ -118,7 +129,7 @@ class Sights:
         return refused
 
     async def _at(self, live: Held, until: int) -> _Kept:
-        """The table as it was at a time before its last change. Raises Refused."""
+        """The table as it was at a time. Raises Refused."""
         table_id = live.table.making.table_id
         kept = self._fitting(live, until)
         if kept is not None:
@@ -137,10 +148,15 @@ class Sights:
         kept = self._kept.get(live.table.making.table_id)
         if kept is None or kept.live != (live.revision, live.change_id):
             return None  # another last change may have come out of another history
-        return kept if kept.begin <= until < kept.end else None
+        is_over = kept.end is not None and kept.end <= until
+        return kept if kept.begin <= until and not is_over else None
 
     async def _read(self, live: Held, until: int) -> _Kept:
         table_id = live.table.making.table_id
+        behind, key = live.table.making.spectator_delay, (live.revision, live.change_id)
+        if live.table.stamp <= until:
+            held = Held(*key, live.table, behind)
+            return _Kept(held, key, live.table.stamp, None)
         then, after = await self._store.past(table_id, until)
         begin, end = 0, live.table.stamp if after is None else after.stamp
         if then is not None:
@@ -154,8 +170,8 @@ class Sights:
         if known is not None and known.held.is_at(stored.revision, stored.change_id):
             held = known.held
         else:
-            held = decoded(table_id, stored, live.table)
-        return _Kept(held, (live.revision, live.change_id), begin, end)
+            held = decoded(table_id, stored, live.table, behind)
+        return _Kept(held, key, begin, end)
 
 
 def shown_until(table: Table, by: commands.By, now: int) -> int | None:

@@ -23,7 +23,7 @@ from tableturn_server.service.rooms import Held
 from tableturn_server.service.sights import shown_until
 from tableturn_server.store import TableStore
 from tableturn_server.tables import commands, making, views
-from tableturn_server.tables.authority import acting_seat, waiting_for
+from tableturn_server.tables.authority import acting_seat
 from tableturn_server.tables.making import Wish, check_table_id, make
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.state import Making, Occupant, Table, Takeback
@@ -74,8 +74,7 @@ class TableService(Carrying):
         elif not replayed and not (request.if_absent and _agrees(held, table, call)):
             refused = table_exists(table_id, held.revision)
             raise await self._keeper.sights.told(refused, held, call.by)
-        if not new:
-            held = (await self._keeper.sights.of(held, call.by)).held
+        held = (await self._keeper.sights.of(held, call.by)).held
         response = _pb.CreateTableResponse(replayed=replayed, warnings=warnings)
         return response.SerializeToString() + convert.nested(1, held.view(None))
 
@@ -130,11 +129,8 @@ class TableService(Carrying):
         check_table_id(request.table_id)
         held, by, _ = await self._keeper.sights.look(request.table_id, call.by)
         table = held.table
-        try:
+        with held.resting(by):
             seat = acting_seat(table, by, request.seat)
-        except Refused as refused:
-            refused.details["revision"] = str(held.revision)
-            raise
         asked, choices = views.question(table, seat)
         return _pb.ListActionsResponse(
             revision=held.revision,
@@ -192,11 +188,8 @@ class TableService(Carrying):
             expected_revision=expected(request.expected_revision),
         )
         done = await self._carry_out("TakeBack", request, command, call)
-        waiting = done.waiting_for
-        if done.told is None and done.held is not None:  # it had agreed already
-            waiting = waiting_for(done.held.table)
         return _pb.TakeBackResponse(
-            revision=done.revision, replayed=done.replayed, waiting_for=waiting
+            revision=done.revision, replayed=done.replayed, waiting_for=done.waiting_for
         )
 
     # -- the game as a whole ---------------------------------------------------------------

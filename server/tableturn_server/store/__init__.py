@@ -7,9 +7,18 @@ What is not named here is private to the package.
 """
 
 from .binary import Binary, find_binary
-from .chat import ChatStore, Line, OtherRequest, Said, Settings, Silenced
+from .chat import (
+    ChatStore,
+    Line,
+    OtherRequest,
+    Person,
+    Said,
+    Settings,
+    Silenced,
+    TooMuch,
+)
 from .check import Problem, Severity, check_store
-from .codes import CodeFor, CodeStore
+from .codes import Claimed, CodeFor, CodeStore
 from .datadir import measure_fsync
 from .embedded import EmbeddedValkey
 from .endpoint import Endpoint
@@ -48,6 +57,7 @@ __all__ = [
     "Binary",
     "ChatStore",
     "Claim",
+    "Claimed",
     "CodeFor",
     "CodeStore",
     "CommitResult",
@@ -73,6 +83,7 @@ __all__ = [
     "PanelStore",
     "Past",
     "PastState",
+    "Person",
     "PresenceStore",
     "Problem",
     "Records",
@@ -92,6 +103,7 @@ __all__ = [
     "StoreUnavailable",
     "Stored",
     "TableStore",
+    "TooMuch",
     "Unchanged",
     "WatchHub",
     "Watched",

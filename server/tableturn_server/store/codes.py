@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
 from hashlib import blake2b
 
 import msgspec
@@ -25,11 +26,14 @@ MOST_TRIES = 10
 """Wrong codes that an address may try."""
 TRIES_MS = 10 * 60 * 1000
 """In so long."""
+MOST_SEAT_CODES = 5
+"""Codes that are given for a seat, in as long as one of them lasts."""
 _MOST_DRAWS = 20
+_USED = "used "
 
 # A try is counted before the code is looked up, so that many at once are no way around.
-_TRY = Script("""
--- KEYS: the tries of an address. ARGV: 1 how many it has, 2 in how long
+_COUNT = Script("""
+-- KEYS: how often something was done. ARGV: 1 how often it may be, 2 in how long
 if tonumber(redis.call('GET', KEYS[1]) or '0') >= tonumber(ARGV[1]) then
   return redis.call('PTTL', KEYS[1])
 end
@@ -43,13 +47,21 @@ if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('DECR', KEYS[1]) <= 0 then
 end
 return 0
 """)
+# Who uses a code is remembered as long as the code, so that whoever has used it up is known.
 _CLAIM = Script("""
--- KEYS: a code, who uses it. ARGV: 1 who wants to, 2 for how long
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-local user = redis.call('GET', KEYS[2])
-if user then return user == ARGV[1] and 1 or 0 end
-redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+-- KEYS: a code, who uses it. ARGV: 1 who wants to, 2 the same once it is used up
+local left, user = redis.call('PTTL', KEYS[1]), redis.call('GET', KEYS[2])
+if left < 0 then return 0 end
+if user == ARGV[2] then return 2 end
+if user and user ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[2], ARGV[1], 'PX', math.max(left, 1))
 return 1
+""")
+_USE_UP = Script("""
+-- KEYS: a code, who uses it. ARGV: who has used it up
+local left = redis.call('PTTL', KEYS[1])
+if left >= 0 then redis.call('SET', KEYS[2], ARGV[1], 'PX', math.max(left, 1)) end
+return 0
 """)
 _GIVE_BACK = Script("""
 -- KEYS: a code, or who uses it. ARGV: the value that is taken away, if it is still that one
@@ -58,12 +70,25 @@ return 0
 """)
 
 
+class Claimed(IntEnum):
+    """Whether a seat's code may be used."""
+
+    NO = 0
+    YES = 1
+    BEFORE = 2
+    """By this very request it has been already."""
+
+
 class CodeFor(msgspec.Struct, frozen=True, array_like=True):
-    """What a code is for: a table, or a seat (from 1) whose person has sat there since `since`."""
+    """What a code is for: a table, or a seat (from 1) whose person has sat there since `since`.
+
+    `by_host`: the host has made it for that person.
+    """
 
     table_id: str
     seat: int = 0
     since: int = 0
+    by_host: bool = False
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -114,33 +139,54 @@ class CodeStore:
                 raise reply
         return True
 
-    async def seat_code(self, table_id: str, seat: int, since: int) -> str:
-        """A new code for a seat, for a while."""
-        return await self._given(CodeFor(table_id, seat, since), SEAT_CODE_MS)
+    async def seat_code(self, what: CodeFor) -> str:
+        """A new code for a seat, for a while. The one before is of no use any more."""
+        fresh = await self._given(what, SEAT_CODE_MS)
+        place = keys.seat_code(what.table_id, what.seat)
+        before = await self.connection.call("SET", place, fresh, "GET", "PX", SEAT_CODE_MS)
+        if before is not None:
+            await self.connection.call("DEL", keys.code(before.decode()))
+        return fresh
 
-    async def look_up(self, code: str) -> CodeFor | None:
-        """What a code is for; None for one that nobody has, or that counts no more."""
-        found = await self._found(code)
-        if found is None or found.seat:
-            return found
+    async def seat_codes(self, table_id: str, seat: int) -> int:
+        """Count a code that is asked for a seat.
+
+        0, or for how many milliseconds none is given any more.
+        """
+        place = keys.seat_codes(table_id, seat)
+        return await self._count(place, MOST_SEAT_CODES, SEAT_CODE_MS)
+
+    async def look_up(self, code: str, user: str = "") -> CodeFor | None:
+        """What a code is for; None for one that nobody has, or that counts no more.
+
+        A seat's code that is used up counts for nobody but its user.
+        """
+        value, used = await self.connection.call("MGET", keys.code(code), keys.code_user(code))
+        if value is None:
+            return None
+        found = _decode(value)
+        if found.seat:
+            is_free = used is None or not used.startswith(_USED.encode())
+            return found if is_free or used == f"{_USED}{user}".encode() else None
         counts = await self.connection.call("GET", keys.join_code(found.table_id))
         return found if counts == code.encode() else None
 
-    async def claim(self, code: str, user: str) -> bool:
+    async def claim(self, code: str, user: str) -> Claimed:
         """Be the one who uses a seat's code; again and again, until it is released or used up.
 
-        False if there is no such code any more, or another one uses it: it is for one alone.
+        NO if there is no such code any more, or another one uses it: it is for one alone.
         """
         names = [keys.code(code), keys.code_user(code)]
-        return bool(await _CLAIM(self.connection, names, [user, SEAT_CODE_MS]))
+        return Claimed(await _CLAIM(self.connection, names, [user, f"{_USED}{user}"]))
 
     async def release(self, code: str, user: str) -> None:
         """The code was not used after all: somebody else may."""
         await _GIVE_BACK(self.connection, [keys.code_user(code)], [user])
 
-    async def use_up(self, code: str) -> None:
-        """A seat's code was used, and is of no use any more."""
-        await self.connection.call("DEL", keys.code(code), keys.code_user(code))
+    async def use_up(self, code: str, user: str) -> None:
+        """A seat's code was used, and is of no use to anybody else any more."""
+        names = [keys.code(code), keys.code_user(code)]
+        await _USE_UP(self.connection, names, [f"{_USED}{user}"])
 
     async def _found(self, code: str) -> CodeFor | None:
         value = await self.connection.call("GET", keys.code(code))
@@ -166,8 +212,10 @@ class CodeStore:
 
         0, or for how many milliseconds it may try no more.
         """
-        reply = await _TRY(self.connection, [_tries(address)], [MOST_TRIES, TRIES_MS])
-        return max(0, int(reply))
+        return await self._count(_tries(address), MOST_TRIES, TRIES_MS)
+
+    async def _count(self, place: str, most: int, within_ms: int) -> int:
+        return max(0, int(await _COUNT(self.connection, [place], [most, within_ms])))
 
     async def was_right(self, address: str) -> None:
         """The code of the last try was a right one: it doesn't count."""

@@ -2,11 +2,13 @@
 -- KEYS: table, log, snaps, seen, past
 -- ARGV: 1 revision it is based on ('0': the table is to be created), 2 that change's id,
 --       3 the next revision, 4 digest of the request id ('' without request), 5 digest of its body,
---       6 'write' or 'confirm', 7 blob, 8 log entry, 9 outcome, 10 change id,
+--       6 'write' or 'confirm', 7 blob, 8 log entry,
+--       9 outcome ('' with 'confirm': the request is not remembered), 10 change id,
 --       11 turn of the snapshot ('' without), 12 snapshot, 13 time of creation ('' if it exists),
---       14 stamp of the new state where spectators see it later (else nothing more), 15 stamp of the
---       state before, 16 what spectators see now is not older than this, 17 for how long the past
---       is kept without a change, 18 the new state for spectators ('': the blob)
+--       14 for how long request ids are remembered after the last one,
+--       15 stamp of the new state where spectators see it later (else nothing more), 16 stamp of the
+--       state before, 17 what spectators see now is not older than this, 18 for how long the past
+--       is kept without a change, 19 the new state for spectators ('': the blob)
 -- The revision alone does not say what a decision rests on: a store that has lost changes, after a
 -- failover or out of a backup, has made another change of the same revision since.
 -- Everything is read and checked before the first write. XADD is the first write, because it is
@@ -29,9 +31,18 @@ if not state[1] then
 elseif state[1] ~= ARGV[1] or state[2] ~= ARGV[2] then
   return {'conflict', state[1], state[2], redis.call('HGET', KEYS[1], 'blob')}
 end
-if ARGV[6] == 'confirm' then return {'unchanged'} end
+local function remember(revision)
+  if request == '' then return end
+  redis.call('LPUSH', KEYS[4], request .. ARGV[5] .. revision .. ' ' .. ARGV[9])
+  redis.call('LTRIM', KEYS[4], 0, 7)
+  redis.call('PEXPIRE', KEYS[4], ARGV[14])
+end
+if ARGV[6] == 'confirm' then
+  if ARGV[9] ~= '' then remember(ARGV[1]) end
+  return {'unchanged'}
+end
 if ARGV[11] ~= '' then redis.call('HEXISTS', KEYS[3], ARGV[11]) end
-local past, before = ARGV[14], nil
+local past, before = ARGV[15], nil
 if past then
   past = past .. '-' .. ARGV[3]
   -- A table that rested for long has no past any more; one with a newer past than this change is
@@ -44,20 +55,17 @@ end
 redis.call('XADD', KEYS[2], ARGV[3] .. '-0', 'e', ARGV[8], 'c', ARGV[10])
 redis.call('HSET', KEYS[1], 'rev', ARGV[3], 'change', ARGV[10], 'blob', ARGV[7])
 if ARGV[13] ~= '' then redis.call('HSET', KEYS[1], 'listed', ARGV[13]) end
-if request ~= '' then
-  redis.call('LPUSH', KEYS[4], request .. ARGV[5] .. ARGV[3] .. ' ' .. ARGV[9])
-  redis.call('LTRIM', KEYS[4], 0, 7)
-end
+remember(ARGV[3])
 if ARGV[11] ~= '' then redis.call('HSET', KEYS[3], ARGV[11], ARGV[12]) end
 if past then
   if before then redis.call('DEL', KEYS[5]) end
   if before and before ~= '' then
-    redis.call('XADD', KEYS[5], ARGV[15] .. '-' .. state[1], 'b', before, 'c', state[2])
+    redis.call('XADD', KEYS[5], ARGV[16] .. '-' .. state[1], 'b', before, 'c', state[2])
   end
-  redis.call('XADD', KEYS[5], past, 'b', ARGV[18] ~= '' and ARGV[18] or ARGV[7], 'c', ARGV[10])
+  redis.call('XADD', KEYS[5], past, 'b', ARGV[19] ~= '' and ARGV[19] or ARGV[7], 'c', ARGV[10])
   -- Kept is what spectators see now, and everything after it.
-  local seen = redis.call('XREVRANGE', KEYS[5], ARGV[16], '-', 'COUNT', 1)
+  local seen = redis.call('XREVRANGE', KEYS[5], ARGV[17], '-', 'COUNT', 1)
   if seen[1] then redis.call('XTRIM', KEYS[5], 'MINID', '=', seen[1][1]) end
-  redis.call('PEXPIRE', KEYS[5], ARGV[17])
+  redis.call('PEXPIRE', KEYS[5], ARGV[18])
 end
 return {'committed'}

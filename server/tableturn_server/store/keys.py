@@ -97,9 +97,20 @@ def said(table_id: str, principal: str) -> str:
 
 
 @lru_cache(_CACHED)
+def seat_code(table_id: str, seat: int) -> str:
+    """The last code with which a seat may be moved to another device."""
+    return f"tt:{{{check_table_id(table_id)}}}:code:{seat}"
+
+
+@lru_cache(_CACHED)
 def join_code(table_id: str) -> str:
     """The code with which people join the table."""
     return f"tt:{{{check_table_id(table_id)}}}:code"
+
+
+def seat_codes(table_id: str, seat: int) -> str:
+    """How many codes were given for a seat."""
+    return f"tt:{{{check_table_id(table_id)}}}:codes:{seat}"
 
 
 def code(letters: str) -> str:

@@ -22,6 +22,26 @@ KEPT_MS = 90 * 24 * 60 * 60 * 1000
 """It is forgotten who was there, when so long nobody has come or left."""
 
 _HERE = Script(files(__package__).joinpath("here.lua").read_text("utf-8"))
+_FORGET = Script("""
+-- Forgets tokens of which nothing was heard for a while.
+-- KEYS: the table's presence. ARGV: 1 since when, then the tokens
+local wanted, gone, late = {}, {}, tonumber(ARGV[1])
+for i = 2, #ARGV do wanted[ARGV[i]] = true end
+local fields = redis.call('HGETALL', KEYS[1])
+for i = 1, #fields, 2 do
+  local token = string.match(fields[i], '^%x+')
+  if wanted[token] then
+    for time in string.gmatch(fields[i + 1], '%d+') do
+      if tonumber(time) >= late then wanted[token] = nil end
+    end
+    gone[#gone + 1] = {token, fields[i]}
+  end
+end
+for _, one in ipairs(gone) do
+  if wanted[one[1]] then redis.call('HDEL', KEYS[1], one[2]) end
+end
+return 0
+""")
 
 Records = dict[bytes, Heard]
 """What was heard, by the SHA-256 of the token; empty for all who have no part in the table."""
@@ -68,6 +88,11 @@ class PresenceStore:
             if isinstance(reply, StoreError):
                 raise reply
         return [_records(reply) for reply in replies]
+
+    async def forget(self, table_id: str, tokens: Iterable[bytes], before_ms: int) -> None:
+        """Some tokens have no part in the table any more: forget what was not heard lately."""
+        digits = [token.hex() for token in tokens]
+        await _FORGET(self._connection, [keys.here(table_id)], [before_ms, *digits])
 
 
 def _records(reply: Reply) -> Records:

@@ -4,7 +4,7 @@
 --       6 digest of its body, 7 outcome, 8 number of log entries, 9 number of snapshots,
 --       10 stamp of the state where spectators see it later ('' where not), 11 for how long the
 --       past is kept without a change, 12 the state for spectators ('': the blob),
---       then revision, change id, entry of each log entry, then turn, snapshot of each snapshot
+--       13 for how long request ids are remembered, then revision, change id, entry of each log entry, then turn, snapshot of each snapshot
 local request = ARGV[5]
 if request ~= '' then
   for _, known in ipairs(redis.call('LRANGE', KEYS[4], 0, -1)) do
@@ -21,7 +21,7 @@ redis.call('HLEN', KEYS[3])
 redis.call('XLEN', KEYS[5])
 
 -- The caller has checked that the revisions ascend: if the first is accepted, all are.
-local at = 13
+local at = 14
 for _ = 1, tonumber(ARGV[8]) do
   redis.call('XADD', KEYS[2], ARGV[at] .. '-0', 'e', ARGV[at + 2], 'c', ARGV[at + 1])
   at = at + 3
@@ -39,5 +39,6 @@ if ARGV[10] ~= '' then
 end
 if request ~= '' then
   redis.call('LPUSH', KEYS[4], request .. ARGV[6] .. ARGV[1] .. ' ' .. ARGV[7])
+  redis.call('PEXPIRE', KEYS[4], ARGV[13])
 end
 return {'committed'}

@@ -42,6 +42,8 @@ _RESTORE = Script(_HERE.joinpath("restore.lua").read_text("utf-8"))
 
 PAST_RESTS_MS = 10 * 60_000
 """For how much longer than the delay the past of a table is kept that nothing happens at."""
+REMEMBERED_MS = 7 * 24 * 60 * 60_000
+"""For how long the last request ids of a token are remembered after the last of them."""
 
 
 class TableStore:
@@ -63,20 +65,23 @@ class TableStore:
         based_on: tuple[int, str],
         request: Request | None,
         write: Write | None,
+        *,
+        outcome: bytes = b"",
     ) -> CommitResult:
         """Carry out a change that was decided on `based_on`: a revision and its change's id.
 
         Asked in this order: was this request answered before (Known, Reused), is there such a
         table (Missing), is `based_on` still its last change (else Conflict with the fresh state;
         the id tells apart two changes of one revision, after the store has lost the first).
-        Without `write` nothing is changed: Unchanged confirms that a refusal rests on the
-        current state (case S9). With it, state, one log entry and the outcome are written as
-        the next revision, or nothing at all.
+        Without `write` nothing is changed: Unchanged confirms that what was decided rests on the
+        current state (case S9); with an `outcome`, the request is remembered for having found
+        nothing to change. With `write`, state, one log entry and the outcome are written as the
+        next revision, or nothing at all.
         """
         revision = based_on[0]
         if revision < 1:
             raise ValueError("a change is based on a revision of 1 or more; see create()")
-        reply = await self._decide(table_id, based_on, request, write, "")
+        reply = await self._decide(table_id, based_on, request, write, "", outcome)
         match reply[0]:
             case b"committed":
                 return Committed(revision + 1)
@@ -133,6 +138,7 @@ class TableStore:
         args: list[Argument] = [stored.revision, stored.change_id, stored.blob, created_ms]
         args += [digest, body, outcome, len(entries), len(snapshots)]
         args += [past.stamp, past.delay + PAST_RESTS_MS, past.blob] if past else ["", "", ""]
+        args.append(REMEMBERED_MS)
         for record in entries:
             args += [record.revision, record.change_id, record.entry]
         for snapshot in snapshots:
@@ -164,18 +170,19 @@ class TableStore:
         request: Request | None,
         write: Write | None,
         listed: str,
+        outcome: bytes = b"",
     ) -> Reply:
         digest, body = request.digests() if request else (b"", b"")
         args: list[Argument] = [*based_on, based_on[0] + 1, digest, body]
         if write is None:
-            args += ["confirm", b"", b"", b"", b"", b"", b"", listed]
-            return await _COMMIT(self._connection, _keys_of(table_id, request), args)
+            args += ["confirm", b"", b"", outcome, b"", b"", b"", listed, REMEMBERED_MS]
+            return await self._durably(_COMMIT, _keys_of(table_id, request), args)
         args += ["write", write.blob, write.entry, write.outcome, write.change_id]
         if write.snapshot is None:
             args += [b"", b""]
         else:
             args += [write.snapshot.turn, write.snapshot.blob]
-        args.append(listed)
+        args += [listed, REMEMBERED_MS]
         past = write.past
         if past is not None:
             args += [past.stamp, past.before, max(past.stamp - past.delay, 0)]

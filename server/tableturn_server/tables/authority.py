@@ -25,6 +25,7 @@ from tableturn_server.tables import (
     presses,
     rematch,
     seating,
+    signs,
     takebacks,
     timing,
     turns,
@@ -73,7 +74,7 @@ def decide(
     """
     now = max(now, table.stamp)
     change = _decide(table, command, now, history, positions)
-    return None if change is None else clocks.kept(table, change)
+    return None if change is None else clocks.kept(table, signs.noted(change, command))
 
 
 def _decide(

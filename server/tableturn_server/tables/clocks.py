@@ -129,6 +129,7 @@ def set_up(settings: Clock) -> SeatClock:
 
 def granted(settings: Clock, clock: SeatClock) -> SeatClock:
     """A standing clock with the step of a turn, less what was used of a step withdrawn before."""
+    clock = replace(clock, delay=0, again=False)
     if settings.kind is not ClockKind.INCREMENT:
         return replace(clock, delay=settings.step)
     paid = min(clock.owed, settings.step)
@@ -137,8 +138,12 @@ def granted(settings: Clock, clock: SeatClock) -> SeatClock:
 
 
 def granted_again(settings: Clock, clock: SeatClock) -> SeatClock:
-    """A standing clock with another step for the same turn, for whoever has no time left."""
-    return replace(granted(settings, replace(clock, owed=0)), owed=clock.owed)
+    """A standing clock with another step for the same turn, for whoever has no time left.
+
+    Nothing of it is kept beyond the turn, not by an increment either: coming back is no way to
+    more time.
+    """
+    return replace(clock, delay=settings.step, again=True)
 
 
 def withdrawn(settings: Clock, clock: SeatClock) -> SeatClock:
@@ -146,8 +151,9 @@ def withdrawn(settings: Clock, clock: SeatClock) -> SeatClock:
 
     What was used of it stays used: it is owed, and taken off the next step.
     """
+    clock = replace(clock, delay=0)
     if settings.kind is not ClockKind.INCREMENT:
-        return replace(clock, delay=0)
+        return clock
     taken = min(clock.bank, settings.step)
     return replace(clock, bank=clock.bank - taken, owed=clock.owed + settings.step - taken)
 
@@ -252,8 +258,8 @@ def _clocks(
             clock = withdrawn(settings, clock)
         if number in begun:
             clock = replace(granted(settings, clock), ran_out=False)
-        elif number not in turns and (clock.delay or clock.ran_out):
-            clock = replace(clock, delay=0, ran_out=False)
+        elif number not in turns and (clock.delay or clock.ran_out or clock.again):
+            clock = replace(clock, delay=0, ran_out=False, again=False)
         if clock.start and entry.kind in _SIGNS and entry.seat == number:
             # It has shown up: from now on its own time runs.
             clock = replace(stopped(clock, now), start=0)

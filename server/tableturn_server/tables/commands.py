@@ -187,7 +187,10 @@ class VoteDrop(Command, frozen=True, kw_only=True):
 
 
 class PassHost(Command, frozen=True, kw_only=True):
-    """Hand the host's duties to a seat. From the service: to one besides an absent host."""
+    """Hand the host's duties to a seat.
+
+    From the service: to one besides an absent host, or (0) to nobody any more but the host.
+    """
 
     seat: int
 
@@ -195,12 +198,14 @@ class PassHost(Command, frozen=True, kw_only=True):
 class Reseat(Command, frozen=True, kw_only=True):
     """Move a seat to another device's token. Of the service, which has looked at the seat code.
 
-    `since` is the revision since which the same person had sat there when the code was made.
+    `since` is the revision since which the same person had sat there when the code was made,
+    `by_host` says that the host made it.
     """
 
     seat: int
     token: bytes
     since: int
+    by_host: bool = False
 
 
 class TimeOut(Command, frozen=True, kw_only=True):

@@ -73,6 +73,7 @@ _LATER: dict[str, Json] = {
         "private": False,
         "spectator_delay": 0,
         "host_stays": False,
+        "rematch": False,
     },
     "state": {
         "paused_at": 0,
@@ -84,7 +85,9 @@ _LATER: dict[str, Json] = {
         "votes": [],
         "host_seat": 0,
         "host_gone": False,
+        "idle_turns": 0,
     },
+    "clock": {"again": False},
     "seat": {
         "since": 0,
         "bot": "",
@@ -95,7 +98,7 @@ _LATER: dict[str, Json] = {
         "left_at": 0,
         "plays_since": 0,
     },
-    "entry": {"bot": False, "clocks": []},
+    "entry": {"bot": False, "clocks": [], "timed": False},
 }
 """What documents of earlier versions don't say."""
 
@@ -261,8 +264,8 @@ def read_state(found: Any, making: Making) -> Table:
     fields = kind.__origin__.__struct_fields__
     names = [name for name in fields if name != "making" and name not in STAY]
     state = dict(_only(_with_later(found, "state"), names, "state"))
-    for name, struct in (("seats", Seat), ("clocks", SeatClock)):
-        state[name] = _read_each(state[name], struct, f"state.{name}")
+    for name, struct, what in (("seats", Seat, "seat"), ("clocks", SeatClock, "clock")):
+        state[name] = _read_each(state[name], struct, what, f"state.{name}")
     state["making"] = msgspec.to_builtins(making)
     state.update(panels=[], next_table="", bot_turns=0, drop_turn=0, waits_at=[])
     whole = {name: state[name] for name in fields}
@@ -274,6 +277,8 @@ def read_state(found: Any, making: Making) -> Table:
         raise bad("state.asked_at", "a revision is out of range")
     if table.turns < 0:
         raise bad("state.turns", "the number of turns is out of range")
+    if not 0 <= table.idle_turns <= table.turns:
+        raise bad("state.idle_turns", "the number of turns is out of range")
     for name in ("turned_at", "paused_at"):
         if not 0 <= getattr(table, name) <= table.revision:
             raise bad(f"state.{name}", "the revision is out of range")
@@ -285,13 +290,12 @@ def read_state(found: Any, making: Making) -> Table:
     return table
 
 
-def _read_each(found: Any, struct: type[Any], place: str) -> Any:
+def _read_each(found: Any, struct: type[Any], what: str, place: str) -> Any:
     """A list of objects, one for each seat."""
     if not isinstance(found, list):
         raise bad(place, "a list is expected")
-    if struct is Seat:
-        found = [_with_later(seat, "seat") for seat in found]
-    each = [_typed(item, struct, struct, f"{place}[{n}]") for n, item in enumerate(found)]
+    later = [_with_later(item, what) for item in found]
+    each = [_typed(item, struct, struct, f"{place}[{n}]") for n, item in enumerate(later)]
     return msgspec.to_builtins(each)
 
 
@@ -363,6 +367,8 @@ def _check_entry(entry: LogEntry, table: Table, place: str) -> None:
         raise bad(f"{place}.clocks", "clocks of the table's seats are expected, each once")
     if any(deadline < 0 or left < 0 for _, deadline, left in entry.clocks):
         raise bad(f"{place}.clocks", "no time is negative")
+    if entry.timed and (entry.bot or entry.kind is not ChangeKind.CONFIRM):
+        raise bad(f"{place}.timed", "no turn of a person was ended there")
     for action in (*entry.actions, *entry.played, *entry.shown):
         with at(place):
             check_bounds(action)

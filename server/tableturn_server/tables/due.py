@@ -12,12 +12,13 @@ from tableturn_server.tables.facts import (
     asked_seats,
     bot_of,
     confirmed_at_panel,
+    has_deputy,
     has_people,
+    is_by_correspondence,
     waits_for_button,
 )
 from tableturn_server.tables.state import (
     AbsencePolicy,
-    ClockKind,
     Occupant,
     Seat,
     Status,
@@ -31,7 +32,8 @@ def due_bots(table: Table) -> tuple[int, ...]:
 
     A bot has to while the game runs and isn't paused, if its seat is asked and has nothing
     staged. What it stages for a panel to confirm waits for the press, and so does a turn in which
-    it stages nothing, once it has said so. A bot that stands in for a person confirms itself. A
+    it stages nothing, once it has said so. A bot that stands in for a person confirms itself, and
+    waits where nobody plays in person: whoever comes back finds the game as it was left. A
     pause between rounds is the people's: a bot ends it only where there are none.
     """
     if table.status is not Status.RUNNING or table.paused:
@@ -53,6 +55,8 @@ def _is_person(table: Table, prompt: Prompt) -> bool:
 def _is_due(table: Table, prompt: Prompt) -> bool:
     seat = table.seat(prompt.seat)
     if not bot_of(seat) or seat.dropped or table.staged[prompt.seat - 1]:
+        return False
+    if seat.stand_in and not has_people(table):
         return False
     return not (confirmed_at_panel(table, prompt.seat) and waits_for_button(table, prompt.seat))
 
@@ -94,12 +98,7 @@ def missed_at(table: Table, number: int) -> int:
 
 
 def host_may_change(table: Table) -> bool:
-    """The host's duties pass to somebody else if the host is away for too long (C8)."""
+    """The host's duties pass to somebody else if the host is away for too long, and back (C8)."""
     if table.status is Status.FINISHED or table.making.host_stays:
         return False
-    return not is_by_correspondence(table) and has_people(table)
-
-
-def is_by_correspondence(table: Table) -> bool:
-    """A turn may take days: nobody is expected to be there."""
-    return table.making.clock.kind is ClockKind.CORRESPONDENCE
+    return not is_by_correspondence(table) and (has_people(table) or has_deputy(table))

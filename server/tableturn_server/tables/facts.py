@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from tableturn_server.rules.game import Game
 from tableturn_server.tables.state import (
+    ClockKind,
     Confirmation,
     Occupant,
     Panel,
@@ -78,6 +79,11 @@ def has_people(table: Table) -> bool:
     return any(map(plays_in_person, table.seats))
 
 
+def is_deserted(table: Table, away: Container[int]) -> bool:
+    """Nobody plays in person who isn't away."""
+    return all(n in away for n, seat in enumerate(table.seats, 1) if plays_in_person(seat))
+
+
 def free_seats(table: Table) -> tuple[int, ...]:
     """The seats that somebody may take."""
     return tuple(
@@ -140,6 +146,11 @@ def next_host(table: Table) -> int:
     return min(playing or people, default=0)
 
 
+def has_deputy(table: Table) -> bool:
+    """A seat has the host's duties beside the host's own token."""
+    return table.host_seat > 0 and not table.host_gone
+
+
 def may_be_host(seat: Seat) -> bool:
     """Somebody with a device of their own sits there."""
     return seat.occupant is Occupant.PERSON and not seat.at_panel
@@ -163,3 +174,8 @@ def panel_serving(table: Table, number: int) -> Panel | None:
 def with_value(values: tuple[Any, ...], number: int, value: Any) -> tuple[Any, ...]:
     """The tuple with the value of a seat, or of a button, replaced."""
     return (*values[: number - 1], value, *values[number:])
+
+
+def is_by_correspondence(table: Table) -> bool:
+    """A turn may take days: nobody is expected to be there."""
+    return table.making.clock.kind is ClockKind.CORRESPONDENCE

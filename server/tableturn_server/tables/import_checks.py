@@ -57,7 +57,7 @@ def _check_clock(table: Table, clock: SeatClock, place: str) -> None:
     limited = clocks.is_limited(settings)
     most = {
         "bank": clocks.MOST_BANK if limited else 0,
-        "delay": 0 if settings.kind is ClockKind.INCREMENT else settings.step,
+        "delay": 0 if settings.kind is ClockKind.INCREMENT and not clock.again else settings.step,
         "start": settings.start,
         "used": table.stamp - table.making.created,
         "owed": clocks.MOST_BANK if settings.kind is ClockKind.INCREMENT else 0,
@@ -69,6 +69,8 @@ def _check_clock(table: Table, clock: SeatClock, place: str) -> None:
         raise bad(f"{place}.since", "it is no time since the table was made")
     if clock.ran_out and not (limited and clocks.left(clock) == 0):
         raise bad(f"{place}.ran_out", "there is time left")
+    if clock.again and not (limited and settings.step):
+        raise bad(f"{place}.again", "no turn has a step")
 
 
 def _check_running(
@@ -79,7 +81,7 @@ def _check_running(
         raise bad(f"{place}.since", "a clock runs while its seat is asked, and no longer")
     if clock.deadline != clocks.deadline_of(table, number):
         raise bad(f"{place}.deadline", "it is not when the time that is left is up")
-    if number not in turns and (clock.delay or clock.ran_out):
+    if number not in turns and (clock.delay or clock.ran_out or clock.again):
         raise bad(f"{place}.delay", "it is not this seat's turn")
 
 

@@ -53,7 +53,8 @@ class LogEntry(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     or standing in.
     `shown` are the actions as others than the seat may see them; empty if they may see all.
     `clocks` are the clocks that it changed: the seat, its deadline (0: none) and what was left,
-    so that the log tells when time was up without anybody's clock (C1).
+    so that the log tells when time was up without anybody's clock (C1). `timed` says that the
+    turn was ended because its time was up.
     `time` is in milliseconds since 1970, UTC.
     """
 
@@ -70,6 +71,7 @@ class LogEntry(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     bot: bool = False
     shown: tuple[Action, ...] = ()
     clocks: tuple[tuple[int, int, int], ...] = ()
+    timed: bool = False
 
     def actions_for(self, seat: int | None) -> tuple[Action, ...]:
         """The actions as a seat may see them, or a spectator (None)."""

@@ -14,6 +14,8 @@ from tableturn_server.tables.change import Change
 from tableturn_server.tables.facts import (
     asked_seats,
     away_since,
+    has_deputy,
+    is_by_correspondence,
     may_be_host,
     name_of,
     plays_in_person,
@@ -29,6 +31,7 @@ from tableturn_server.tables.rights import (
     check_running,
     check_seat,
     check_service,
+    is_deputy,
     no_seat,
     own_seat,
     panels_of_token,
@@ -37,7 +40,6 @@ from tableturn_server.tables.rights import (
 from tableturn_server.tables.stand_ins import coming_back, has_no_time, standing_in
 from tableturn_server.tables.state import (
     AbsencePolicy,
-    ClockKind,
     Occupant,
     StandInCause,
     Table,
@@ -90,7 +92,7 @@ def _heard_again(table: Table, number: int, now: int) -> Change | None:
     absent = seat.stand_in and seat.stand_in_cause == StandInCause.ABSENCE
     if not absent or seat.occupant is not Occupant.PERSON:
         return None
-    if not table.making.clock.step and has_no_time(table, number, now):
+    if has_no_time(table, number, now):
         return None
     return coming_back(table, number, now)
 
@@ -126,7 +128,7 @@ def _is_waited_for(table: Table, number: int) -> bool:
     """The game waits for a seat on which no bot plays."""
     seat = table.seat(number)
     return (
-        table.making.clock.kind is not ClockKind.CORRESPONDENCE
+        not is_by_correspondence(table)
         and number in asked_seats(table)
         and not table.paused
         and seat.occupant is not Occupant.BOT
@@ -213,9 +215,19 @@ def _check_votable(table: Table, number: int, target: int) -> None:
 
 def _check_nobody_plays(table: Table, target: int, away: frozenset[int]) -> None:
     """Raise Refused unless the seat's player is gone, or out of time."""
+    seat = table.seat(target)
+    by_wish = seat.stand_in_cause == StandInCause.WISH
     out_of_time = bool(table.clocks) and table.clocks[target - 1].ran_out
-    if target in away or out_of_time or not plays_in_person(table.seat(target)):
+    if seat.stand_in_cause == StandInCause.TIME or seat.occupant is Occupant.NOBODY:
         return
+    if not by_wish and (target in away or out_of_time):
+        return
+    if by_wish:
+        raise Refused(
+            Reason.NOT_ALLOWED,
+            f"nobody else decides with you, and a bot plays on for {name_of(table, target)}, "
+            "who wishes it",
+        )
     raise Refused(
         Reason.NOT_ALLOWED,
         f"nobody else decides with you, and {name_of(table, target)} is there and has time",
@@ -226,28 +238,44 @@ def _check_nobody_plays(table: Table, target: int, away: frozenset[int]) -> None
 
 
 def pass_host(table: Table, command: commands.PassHost, now: int) -> Change | None:
-    """Hand the host's duties to a seat; the service does so beside a host who is away (C8)."""
+    """Hand the host's duties to a seat; the service does so beside a host who is away (C8).
+
+    A deputy passes on no more than that: the host stays host, and has the duties alone again when
+    the service says that the host is back.
+    """
+    number = command.seat
     if not command.by.service:
         check_host(table, command.by, "pass the host's duties on")
+    elif not number:
+        return _host_is_back(table, now)
     elif table.making.host_stays:
         return None
-    number = command.seat
     if not 1 <= number <= len(table.seats):
         raise no_seat(table, number)
     seat = table.seat(number)
     if not may_be_host(seat):
         raise _cannot_be_host(table, number)
-    gone = table.host_gone or not command.by.service
+    beside_host = command.by.service or is_deputy(table, command.by)
+    gone = table.host_gone or not beside_host
     if (number, gone) == (table.host_seat, table.host_gone):
         return None
     beside = "" if gone else " as well"
+    line = f"{name_of(table, number)} has the host's duties{beside}"
+    return _with_host(table, number, now, line, gone=gone)
+
+
+def _host_is_back(table: Table, now: int) -> Change | None:
+    """Nobody stands in for the host any more."""
+    if not has_deputy(table):
+        return None
+    return _with_host(table, 0, now, "the host is back and has the duties alone", gone=False)
+
+
+def _with_host(table: Table, number: int, now: int, line: str, *, gone: bool) -> Change:
+    """The table with the host's duties at a seat (0: at none)."""
     after = replace(table, revision=table.revision + 1, stamp=now, host_seat=number, host_gone=gone)
     entry = LogEntry(
-        revision=after.revision,
-        time=now,
-        kind=ChangeKind.PASS_HOST,
-        seat=number,
-        lines=(f"{name_of(table, number)} has the host's duties{beside}",),
+        revision=after.revision, time=now, kind=ChangeKind.PASS_HOST, seat=number, lines=(line,)
     )
     return Change(after, entry, number)
 
@@ -305,7 +333,10 @@ def reseat(table: Table, command: commands.Reseat, now: int) -> Change | None:
         time=now,
         kind=ChangeKind.RESEAT,
         seat=number,
-        lines=(f"{name_of(table, number)} plays on another device from now on",),
+        lines=(
+            f"{name_of(table, number)} plays on another device from now on"
+            + (", with a code that the host made" if command.by_host else ""),
+        ),
     )
     return Change(after, entry, number)
 
@@ -321,5 +352,6 @@ def _check_in_game(table: Table, number: int) -> None:
 
 def _nobody(table: Table, number: int) -> Refused:
     """The refusal of a seat on which no person sits."""
-    who = "a bot" if table.seat(number).occupant is Occupant.BOT else "nobody"
-    return Refused(Reason.BAD_FIELD, f"{who} sits on seat {number}, no person", field="seat")
+    is_bot = table.seat(number).occupant is Occupant.BOT
+    who = f"a bot sits on seat {number}, no person" if is_bot else f"nobody sits on seat {number}"
+    return Refused(Reason.BAD_FIELD, f"{who}; choose another one", field="seat")

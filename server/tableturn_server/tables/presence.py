@@ -11,7 +11,7 @@ from enum import IntEnum
 
 import msgspec
 
-from tableturn_server.tables.facts import panel_serving
+from tableturn_server.tables.facts import is_by_correspondence, panel_serving
 from tableturn_server.tables.rights import panels_of_token
 from tableturn_server.tables.state import Confirmation, Occupant, Table
 
@@ -34,6 +34,11 @@ class Heard(msgspec.Struct, frozen=True):
     def fresh(self, now: int) -> tuple[tuple[int, int], ...]:
         """The signs that count."""
         return tuple(sign for sign in self.signs if now - sign[0] <= SILENCE_MS)
+
+    @property
+    def last(self) -> int:
+        """When anything was heard last."""
+        return max(self.came, self.left, *(at for at, _ in self.signs), 0)
 
 
 class PresenceState(IntEnum):
@@ -84,6 +89,8 @@ def of_seat(table: Table, records: Records, number: int, now: int) -> SeatPresen
     """Whether anybody is there for a seat."""
     found = [records[token] for token in devices_of(table, number) if token in records]
     state, since = _state(found, now)
+    if state is PresenceState.AWAY and is_by_correspondence(table):
+        return SeatPresence(number)  # people look in now and then: that is no being away
     return SeatPresence(number, state, since)
 
 
@@ -91,6 +98,14 @@ def of_host(table: Table, records: Records, now: int) -> SeatPresence:
     """Whether the host is there: whoever has the host's duties; seat 0 for the host's token."""
     if table.host_seat:
         return of_seat(table, records, table.host_seat, now)
+    return of_own_host(table, records, now)
+
+
+def of_own_host(table: Table, records: Records, now: int) -> SeatPresence:
+    """Whether anybody is there with the host's own token, or on a seat of it, as seat 0.
+
+    Nothing is known of a host who has handed the duties over.
+    """
     if table.host_gone:
         return SeatPresence(0)
     token = table.making.host

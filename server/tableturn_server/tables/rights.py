@@ -12,7 +12,7 @@ from collections.abc import Callable
 from tableturn_server.tables import commands
 from tableturn_server.tables.facts import asked_seats, bot_of, name_of, panel_serving
 from tableturn_server.tables.refusals import Reason, Refused
-from tableturn_server.tables.state import Confirmation, Panel, Status, Table, Takeback
+from tableturn_server.tables.state import Confirmation, Occupant, Panel, Status, Table, Takeback
 
 Prefer = Callable[[Table], tuple[int, ...]]
 """Which of several seats a token means that doesn't say so."""
@@ -35,6 +35,16 @@ def is_host(table: Table, by: commands.By) -> bool:
     if by.token == table.making.host and not table.host_gone:
         return True
     return table.host_seat > 0 and by.token == table.seat(table.host_seat).token
+
+
+def is_deputy(table: Table, by: commands.By) -> bool:
+    """The sender has the host's duties only beside the host, who is away or has got up (C8).
+
+    A deputy keeps the game going, and decides nothing over other people.
+    """
+    if by.admin or table.host_gone or by.token == table.making.host:
+        return False
+    return is_host(table, by)
 
 
 def panels_of_token(table: Table, token: bytes) -> tuple[Panel, ...]:
@@ -151,9 +161,25 @@ def own_seat(table: Table, by: commands.By, wanted: int, prefer: Prefer) -> int:
 def seat_of_owner_or_host(table: Table, by: commands.By, wanted: int) -> int:
     """The seat that its owner or the host deals with."""
     check_seat(table, wanted)
-    if wanted and is_host(table, by):
-        return wanted
+    if is_host(table, by):
+        if wanted:
+            return wanted
+        if not table.seats_of(by.token):
+            raise Refused(
+                Reason.BAD_FIELD, "the host's token holds no seat; name one", field="seat"
+            )
     return own_seat(table, by, wanted, any_seat)
+
+
+def check_may_remove(table: Table, by: commands.By, number: int) -> None:
+    """Raise Refused for a deputy who would take a seat away from another person."""
+    theirs = table.seat(number).token != by.token
+    if theirs and table.seat(number).occupant is Occupant.PERSON and is_deputy(table, by):
+        raise Refused(
+            Reason.NOT_ALLOWED,
+            f"only the host takes the seat of {name_of(table, number)} away, not a deputy; "
+            "the others may vote",
+        )
 
 
 def takeback_seat(table: Table, command: commands.TakeBack) -> int:
@@ -163,6 +189,10 @@ def takeback_seat(table: Table, command: commands.TakeBack) -> int:
         raise Refused(Reason.NOT_ALLOWED, "at this table no confirmed turn is taken back")
     if policy is Takeback.HOST:
         check_host(table, command.by, "take a confirmed turn back")
+        if is_deputy(table, command.by):
+            raise Refused(
+                Reason.NOT_ALLOWED, "only the host takes a confirmed turn back, not a deputy"
+            )
         return 0
     number = own_seat(table, command.by, command.seat, any_seat)
     if table.seat(number).dropped:

@@ -23,6 +23,7 @@ from tableturn_server.tables.panels import freed
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.rights import (
     check_host,
+    check_may_remove,
     check_not_over,
     check_occupant,
     check_seat,
@@ -96,6 +97,7 @@ def _free_seat(table: Table, wanted: int) -> int:
 def seated(table: Table, number: int, seat: Seat, who: str, now: int) -> Change:
     """Somebody sits on a seat from now on; the game starts if that is wanted when all do."""
     revision = table.revision + 1
+    instead_of_a_bot = seat.occupant is Occupant.PERSON and bool(table.seat(number).stand_in)
     sitting = replace(
         seat, since=revision, stand_in="", stand_in_cause=0, left_at=0, plays_since=now
     )
@@ -105,7 +107,7 @@ def seated(table: Table, number: int, seat: Seat, who: str, now: int) -> Change:
         stamp=now,
         seats=with_value(table.seats, number, sitting),
         votes=without_votes(table, number),
-        clocks=with_a_step(table, number, now) if table.seat(number).stand_in else table.clocks,
+        clocks=with_a_step(table, number, now) if instead_of_a_bot else table.clocks,
         # Whoever sits down is asked anew: what was sent for the seat before doesn't count (S15).
         asked_at=with_value(table.asked_at, number, revision),
     )
@@ -188,6 +190,7 @@ def leave_seat(table: Table, command: commands.LeaveSeat, now: int) -> Change:
     gave the seat stays with it.
     """
     number = seat_of_owner_or_host(table, command.by, command.seat)
+    check_may_remove(table, command.by, number)
     check_not_over(table)
     check_occupant(table, number, command.expected_revision)
     seat = table.seat(number)

@@ -79,10 +79,8 @@ def returned(table: Table, number: int, now: int) -> Table:
     Nobody wants any more that the seat leaves the game. Raises Refused where the seat has to
     decide now and has no time for it.
     """
-    if has_no_time(table, number, now) and not table.making.clock.step:
-        raise Refused(
-            Reason.NOT_ALLOWED, f"{name_of(table, number)} has no time left; others may add time"
-        )
+    if has_no_time(table, number, now):
+        raise _no_time(table, number)
     playing = replace(table.seat(number), stand_in="", stand_in_cause=0, plays_since=now)
     return replace(
         table,
@@ -95,8 +93,29 @@ def returned(table: Table, number: int, now: int) -> Table:
 def has_no_time(table: Table, number: int, now: int) -> bool:
     """The seat would be out of time in the moment in which its player is back.
 
-    Where a turn goes on when its time is up, that changes nothing.
+    It may have a step again, once in a turn (`with_a_step`); after that the bot takes the turn.
     """
+    return _is_up(table, number, now) and not _may_have_a_step(table, number)
+
+
+def _no_time(table: Table, number: int) -> Refused:
+    who = name_of(table, number)
+    again = bool(table.clocks[number - 1].again)
+    return Refused(
+        Reason.NOT_ALLOWED,
+        f"{who} came back into this turn already and has no time left; come back when the bot has "
+        "taken it, or others may add time"
+        if again
+        else f"{who} has no time left; others may add time",
+    )
+
+
+def _may_have_a_step(table: Table, number: int) -> bool:
+    return table.making.clock.step > 0 and not table.clocks[number - 1].again
+
+
+def _is_up(table: Table, number: int, now: int) -> bool:
+    """A seat has to decide and has no time left; where its turn would go on, that is nothing."""
     settings = table.making.clock
     if not clocks.is_limited(settings) or settings.timeout is TimeoutPolicy.WARN:
         return False
@@ -106,8 +125,11 @@ def has_no_time(table: Table, number: int, now: int) -> bool:
 
 
 def with_a_step(table: Table, number: int, now: int) -> tuple[SeatClock, ...]:
-    """The clocks, with another step for whoever comes into a turn that has no time left."""
-    if not has_no_time(table, number, now):
+    """The clocks, with another step for whoever comes into a turn that has no time left.
+
+    Once in a turn: or else nobody's time would ever be up who comes back quickly enough.
+    """
+    if not (_is_up(table, number, now) and _may_have_a_step(table, number)):
         return table.clocks
     settings = table.making.clock
     again = clocks.granted_again(settings, clocks.stopped(table.clocks[number - 1], now))

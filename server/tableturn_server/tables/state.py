@@ -105,7 +105,9 @@ class SeatClock(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     `start`, `delay` and `bank` are left, and used up in this order. `used` is what the seat has
     thought in all. `since` is when it began to run, 0 if it stands; `deadline` when its time is
     up, 0 if it never is. `ran_out`: the time for this turn is up, and the turn goes on. `owed` is
-    what was used of a step that a takeback withdrew; it is taken off the next one.
+    what was used of a step that a takeback withdrew; it is taken off the next one. `again`: for
+    this turn the seat was given a second step, when its player came back with no time left. What
+    is left of that is part of `delay`, whatever the kind of the clock, and so lost with the turn.
     """
 
     bank: int = 0
@@ -116,6 +118,7 @@ class SeatClock(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     deadline: int = 0
     ran_out: bool = False
     owed: int = 0
+    again: bool = False
 
 
 class StandInCause(IntEnum):
@@ -133,7 +136,8 @@ class Making(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     `custom_set` is the document of a component set of the maker's own. `left_out` counts the seats
     that were taken away. `private`: nobody sits down without a join code or the host's token.
     `spectator_delay` (milliseconds) is how old what spectators see is. `host_stays`: the host's
-    duties never pass on by themselves. Times are milliseconds since 1970, UTC.
+    duties never pass on by themselves. `rematch`: it is the next table after another one. Times
+    are milliseconds since 1970, UTC.
     """
 
     table_id: str
@@ -159,6 +163,7 @@ class Making(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     private: bool = False
     spectator_delay: int = 0
     host_stays: bool = False
+    rematch: bool = False
 
 
 class Seat(msgspec.Struct, frozen=True, array_like=True):
@@ -169,7 +174,8 @@ class Seat(msgspec.Struct, frozen=True, array_like=True):
     down by a press at a panel, whose token holds the seat then: none, once that panel was taken
     off the table. `stand_in` is the bot that plays on for the person who sits there,
     `stand_in_cause` why (0: none does). `left_at` is when a seat was left in a running game, else
-    0, and `plays_since` when its person sat down or came back last; in milliseconds since 1970.
+    0, and `plays_since` when its person sat down, came back or did something last; in milliseconds
+    since 1970.
     """
 
     color: str
@@ -223,8 +229,9 @@ class TableState(msgspec.Struct, Generic[Open, Hidden], frozen=True, array_like=
     neither; `paused_time` and `between_time` are how long it was so in all before that. `credited`
     is the end of the last outage for which nobody was charged. `votes` are pairs of a seat that
     shall leave and those who want it. `host_seat` is the seat to which the host's duties have
-    passed (0: none), and `host_gone` says that the host's own token has them no more. All times in
-    milliseconds.
+    passed (0: none), and `host_gone` says that the host's own token has them no more: without that
+    the seat is a deputy's. `idle_turns` counts the turns that were ended because time was up since
+    anybody did something. All times in milliseconds.
     """
 
     making: Making
@@ -255,6 +262,7 @@ class TableState(msgspec.Struct, Generic[Open, Hidden], frozen=True, array_like=
     votes: tuple[tuple[int, tuple[int, ...]], ...] = ()
     host_seat: int = 0
     host_gone: bool = False
+    idle_turns: int = 0
 
     def seat(self, number: int) -> Seat:
         """A seat by its number, from 1."""

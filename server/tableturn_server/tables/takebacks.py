@@ -51,6 +51,11 @@ def taking_back(
     have `agreed` beforehand. None if the seat's wish is noted already.
     """
     gone = _taken_back(table, history)
+    if (agreed or not number) and any(turn.timed for turn in gone):
+        raise Refused(
+            Reason.NOTHING_TO_TAKE_BACK,
+            "time was up for that turn: where not all have to agree it isn't taken back",
+        )
     asked: tuple[int, ...] = ()
     waiting: tuple[int, ...] = ()
     if number and not agreed:

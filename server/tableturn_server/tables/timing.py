@@ -20,7 +20,7 @@ from tableturn_server.tables.rights import (
 from tableturn_server.tables.spans import DAY, SECOND, in_time
 from tableturn_server.tables.stand_ins import standing_in
 from tableturn_server.tables.state import SeatClock, StandInCause, Table, TimeoutPolicy
-from tableturn_server.tables.turns import default_turn, dropping
+from tableturn_server.tables.turns import default_turn, dropping, halted
 
 LEAST_ADDED = SECOND
 MOST_ADDED = 7 * DAY
@@ -62,6 +62,8 @@ def add_time(table: Table, command: commands.AddTime, now: int) -> Change:
 def _giver(table: Table, command: commands.AddTime) -> str:
     """Who gives time, in words. Raises Refused: nobody gives it to themselves."""
     own = [n for n in table.seats_of(command.by.token) if not table.seat(n).dropped]
+    if command.seat in table.seats_of(command.by.token):
+        raise Refused(Reason.NOT_ALLOWED, "nobody gives time to themselves; others may")
     if is_host(table, command.by):
         return "the host"
     if not own:
@@ -70,8 +72,6 @@ def _giver(table: Table, command: commands.AddTime) -> str:
         )
     if not command.seat:
         raise Refused(Reason.NOT_ALLOWED, "only the host gives time to all; name a seat")
-    if command.seat in table.seats_of(command.by.token):
-        raise Refused(Reason.NOT_ALLOWED, "nobody gives time to themselves; others may")
     return name_of(table, own[0])
 
 
@@ -102,7 +102,7 @@ def time_out(table: Table, command: commands.TimeOut, now: int) -> Change | None
     up = f"the time of {name_of(table, number)} is up"
     match table.making.clock.timeout:
         case TimeoutPolicy.DEFAULT:
-            return default_turn(table, number, now, up)
+            return _least(table, number, now, up)
         case TimeoutPolicy.BOT:
             line = f"{up}: a bot plays on ({command.bot})"
             return standing_in(table, number, command.bot, StandInCause.TIME, now, line)
@@ -110,6 +110,19 @@ def time_out(table: Table, command: commands.TimeOut, now: int) -> Change | None
             return dropping(table, number, now, f"{up}: the seat leaves the game")
         case TimeoutPolicy.WARN:
             return _warned(table, number, now, f"{up}; the turn goes on")
+
+
+def _least(table: Table, number: int, now: int, up: str) -> Change:
+    """The least is done for a seat; or the game is paused where nobody has played for a round.
+
+    A game that is left with its clocks running would go on with itself for ever.
+    """
+    if table.idle_turns >= sum(not seat.dropped for seat in table.seats):
+        line = "nobody has done anything for a whole round; the game is paused"
+        return halted(table, line, 0, now, paused=True)
+    change = default_turn(table, number, now, up)
+    counted = replace(change.table, idle_turns=table.idle_turns + 1)
+    return replace(change, table=counted, entry=replace(change.entry, timed=True))
 
 
 def _warned(table: Table, number: int, now: int, line: str) -> Change:

@@ -26,6 +26,7 @@ from tableturn_server.tables.log import ChangeKind, LogEntry, drop_line, next_ha
 from tableturn_server.tables.refusals import Reason, Refused
 from tableturn_server.tables.rights import (
     check_confirms_itself,
+    check_may_remove,
     check_not_paused,
     check_occupant,
     check_question,
@@ -328,13 +329,19 @@ def pause(
 
 def pausing(table: Table, who: str, number: int, now: int, *, paused: bool) -> Change:
     """The game is paused or goes on, because somebody (a seat, or 0) wants it."""
+    line = f"{who} {'pauses the game' if paused else 'lets the game go on'}"
+    return halted(table, line, number, now, paused=paused)
+
+
+def halted(table: Table, line: str, number: int, now: int, *, paused: bool) -> Change:
+    """The game is paused or goes on; `line` says why."""
     revision = table.revision + 1
     entry = LogEntry(
         revision=revision,
         time=now,
         kind=ChangeKind.PAUSE if paused else ChangeKind.RESUME,
         seat=number,
-        lines=(f"{who} {'pauses the game' if paused else 'lets the game go on'}",),
+        lines=(line,),
     )
     after = replace(table, revision=revision, stamp=now, paused=paused, paused_at=revision)
     return Change(after, entry)
@@ -343,6 +350,7 @@ def pausing(table: Table, who: str, number: int, now: int, *, paused: bool) -> C
 def concede(table: Table, command: commands.Concede, now: int) -> Change:
     """Take a seat out of the game for good (DR-2, DR-4)."""
     number = seat_of_owner_or_host(table, command.by, command.seat)
+    check_may_remove(table, command.by, number)
     check_running(table)
     check_occupant(table, number, command.expected_revision)
     seat = table.seat(number)

@@ -158,7 +158,7 @@ def audience(table: Table, by: commands.By, wanted: int) -> int | None:
             raise Refused(Reason.BAD_TOKEN, "spectators of this table need its watch token")
         if making.private:
             raise Refused(
-                Reason.BAD_TOKEN, "this table is private: only those who sit there may look"
+                Reason.BAD_TOKEN, "this table is private: sit down with its join code to see it"
             )
     return None
 

@@ -25,11 +25,12 @@ _ORDERS = {order.name.lower().replace("_", "-"): order for order in RematchOrder
 @click.option(
     "--order",
     type=click.Choice(list(_ORDERS)),
-    default="same",
     help="Who sits where: as before, everybody one further, or who came last first [same].",
 )
 @request_id_option
-async def rematch_command(session: Session, table_id: str, order: str, request_id: str) -> None:
+async def rematch_command(
+    session: Session, table_id: str, order: str | None, request_id: str
+) -> None:
     """Make the next table of the same people, when the game is over.
 
     Everybody who asks gets the same table, and the tokens of the old one open it. Whoever asks
@@ -37,7 +38,8 @@ async def rematch_command(session: Session, table_id: str, order: str, request_i
     """
     async with session.client() as client:
         old = await trusted_table(session, client, table_id)
-        table = await old.rematch(order=_ORDERS[order], request_id=request_id)
+        before = (await old.view()).next_table_id if order else ""
+        table = await old.rematch(order=_ORDERS[order or "same"], request_id=request_id)
         await carry_over(client, session.credentials, session.server, table_id, table.table_id)
         view = await table.view()
     begun = view.status == TableStatus.TABLE_STATUS_RUNNING
@@ -52,5 +54,6 @@ async def rematch_command(session: Session, table_id: str, order: str, request_i
         f"The next table is {table.table_id}"
         + ("; the game begins." if begun else "; somebody is missing."),
         *([f"Held here: {own}."] if own else []),
+        *(["It was made before: who sits where was decided then."] if before else []),
         f"Play with: {session.typed(f'play {table.table_id}')}",
     )

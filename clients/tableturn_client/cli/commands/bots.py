@@ -6,15 +6,16 @@ from collections.abc import Sequence
 
 import click
 
-from tableturn_client.cli.command import command, request_id_option, table_argument
+from tableturn_client.cli.command import Whole, command, request_id_option, table_argument
 from tableturn_client.cli.commands.catalog import game_of, unknown
 from tableturn_client.cli.holding import hosting_table
 from tableturn_client.cli.session import Session
 from tableturn_client.client import Client
 from tableturn_client.drawing.words import clean, many
 from tableturn_client.errors import BadValue
-from tableturn_client.handles import Confirmation, Table
+from tableturn_client.handles import Table
 from tableturn_client.messages import Occupant, TableView
+from tableturn_client.seating import Confirmation
 
 CONFIRMATIONS = {
     "device": Confirmation.DEVICE,
@@ -30,7 +31,7 @@ CONFIRMATIONS = {
 )
 @table_argument
 @click.argument("bot", metavar="BOT")
-@click.option("--seat", type=click.IntRange(1, 1000), metavar="N", help="Which seat [a free one].")
+@click.option("--seat", type=Whole(1, 1000), metavar="N", help="Which seat [a free one].")
 @click.option("--name", default="", metavar="NAME", help="What it is called [a name is made].")
 @click.option(
     "--confirm",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tableturn_client.cli.command import (
+    Whole,
     command,
     repeated_options,
     request_id_option,
@@ -15,10 +16,11 @@ from tableturn_client.cli.grouping import TimeType
 from tableturn_client.cli.holding import looking_table, trusted_table
 from tableturn_client.cli.plain import plain
 from tableturn_client.cli.session import Session, columns
+from tableturn_client.clock_text import typed_time
 from tableturn_client.drawing import clocks
 from tableturn_client.drawing.moment import Moment
 from tableturn_client.messages import SeatView, TableView
-from tableturn_client.timekeeping import time_left, time_used
+from tableturn_client.timekeeping import start_left, time_left, time_used
 
 
 @click.group("time", params=repeated_options())
@@ -33,7 +35,7 @@ def time_command() -> None:
 )
 @table_argument
 @click.argument("time", type=TimeType(), metavar="TIME")
-@click.argument("seat", type=click.IntRange(1, 1000), required=False, metavar="[SEAT]")
+@click.argument("seat", type=Whole(1, 1000), required=False, metavar="[SEAT]")
 @request_id_option
 async def add_command(
     session: Session, table_id: str, time: float, seat: int | None, request_id: str
@@ -42,7 +44,7 @@ async def add_command(
     async with session.client() as client:
         table = await trusted_table(session, client, table_id)
         done = await table.add_time(time, seat or 0, request_id=request_id)
-    line = f"{time:g} s more for {f'seat {seat}' if seat else 'all'}."
+    line = f"{typed_time(time)} more for {f'seat {seat}' if seat else 'all'}."
     session.tell({"revision": done.revision, "replayed": done.replayed}, line)
 
 
@@ -55,9 +57,9 @@ async def show_command(session: Session, table_id: str, seat: int | None) -> Non
         view = await (await looking_table(session, client, table_id, seat, False)).view()
         now = Moment(client.time.time())
     rows = [
-        (f"seat {one.seat}", one.name, "runs" if one.clock.running else "", face)
+        (f"seat {one.seat}", one.name, clocks.face(view, one, now).plain, clocks.state(view, one))
         for one in view.seats
-        if (face := clocks.face(view, one, now).plain)
+        if one.HasField("clock") and not one.dropped
     ]
     none = [] if view.HasField("clock") else ["There is no clock at this table."]
     standing = clocks.standing(view, now)
@@ -83,6 +85,8 @@ def _document(view: TableView, seat: SeatView, now: Moment) -> dict[str, object]
     return {
         "seat": seat.seat,
         "left": None if left is None else round(left.total_seconds(), 3),
+        "start_left": round(start_left(view, seat.seat, now.now).total_seconds(), 3),
+        "stand_in": seat.stand_in or None,
         "used": round(time_used(view, seat.seat, now.now).total_seconds(), 3),
         "clock": plain(seat.clock),
     }

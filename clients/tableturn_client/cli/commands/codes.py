@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tableturn_client.cli.command import command, table_argument
+from tableturn_client.cli.command import Whole, command, table_argument
 from tableturn_client.cli.holding import hosting_table, seat_or_host, trusted_table
 from tableturn_client.cli.plain import moment
 from tableturn_client.cli.session import Session
@@ -13,29 +13,27 @@ from tableturn_client.cli.session import Session
 @command(
     "code",
     examples="tableturn code harbour\ntableturn code harbour --renew\n"
-    "tableturn code harbour --seat\ntableturn code harbour --seat --number 2",
+    "tableturn code harbour --device\ntableturn code harbour --device --seat 2",
     token=True,
 )
 @table_argument
 @click.option("--renew", is_flag=True, help="Make another one; the one before is of no use then.")
 @click.option(
-    "--seat", "moves", is_flag=True, help="A code that moves a seat to another device, once."
+    "--device", "moves", is_flag=True, help="A code that moves a seat to another device, once."
 )
-@click.option(
-    "--number", type=click.IntRange(1, 1000), metavar="N", help="With --seat: which one [yours]."
-)
+@click.option("--seat", type=Whole(1, 1000), metavar="N", help="With --device: which one [yours].")
 async def code_command(
-    session: Session, table_id: str, renew: bool, moves: bool, number: int | None
+    session: Session, table_id: str, renew: bool, moves: bool, seat: int | None
 ) -> None:
     """Show the code with which others join, or make one for another device of a seat."""
     if moves and renew:
         raise click.UsageError("a code for a seat is new each time: leave --renew away")
-    if number and not moves:
-        raise click.UsageError("--number is for --seat")
+    if seat and not moves:
+        raise click.UsageError("--seat is for --device: a table's join code is for all seats")
     async with session.client() as client:
         if moves:
-            table = await seat_or_host(session, client, table_id, number)
-            made = await table.seat_code(number or 0)
+            table = await seat_or_host(session, client, table_id, seat)
+            made = await table.seat_code(seat or 0)
             session.tell(
                 {"code": made.code, "seat": made.seat, "expire_time": moment(made.expires)},
                 f"Seat {made.seat} moves to another device with: "

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from tableturn_client.cli.command import command, seat_option, table_argument
+from tableturn_client.cli.command import Whole, command, seat_option, table_argument
 from tableturn_client.cli.holding import looking_table
 from tableturn_client.cli.plain import plain, word
 from tableturn_client.cli.session import Session
@@ -46,7 +46,7 @@ _WHY = {
 @seat_option
 @click.option("--spectator", is_flag=True, help="As a spectator sees it.")
 @click.option("--until-over", is_flag=True, help="End when the game is over.")
-@click.option("--count", type=click.IntRange(min=1), metavar="N", help="End after N events.")
+@click.option("--count", type=Whole(min=1), metavar="N", help="End after N events.")
 @click.option("--company", is_flag=True, help="Also who comes and goes, and what is said.")
 @click.option("--draw/--no-draw", default=False, help="Draw the table after each change [no].")
 async def watch_command(
@@ -85,7 +85,7 @@ async def watch_command(
 @click.option("--spectator", is_flag=True, help="As a spectator sees it.")
 @click.option(
     "--after",
-    type=click.IntRange(min=0, max=2**63 - 1),
+    type=Whole(min=0, max=2**63 - 1),
     default=0,
     metavar="REVISION",
     help="What came after it.",

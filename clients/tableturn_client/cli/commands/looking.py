@@ -6,12 +6,12 @@ import click
 
 from tableturn_client.actions import expand
 from tableturn_client.cli.command import command, seat_option, table_argument
-from tableturn_client.cli.holding import acting_seat, behind, looking_table
+from tableturn_client.cli.holding import acting_seat, looking_table
 from tableturn_client.cli.plain import plain
 from tableturn_client.cli.session import Session
 from tableturn_client.drawing.words import clean
 from tableturn_client.handles import Asked
-from tableturn_client.messages import Choice
+from tableturn_client.messages import Choice, TableStatus
 
 _EXAMPLES = 6
 """How many texts stand on a line of `actions`, where a choice admits more."""
@@ -29,15 +29,16 @@ async def show_command(session: Session, table_id: str, seat: int | None, specta
     if session.json:
         session.tell({"table": plain(view)})
         return
-    from tableturn_client.drawing import Eyes, Look, draw, status
+    from tableturn_client.drawing import Eyes, Look, clocks, draw, status
     from tableturn_client.drawing.moment import Moment
 
     held = [one.seat for one in session.credentials.seats(session.server, table_id)]
     own = [] if spectator else held or [view.viewer]
-    moment = Moment(table.time.time(), table.last_presence, behind(session, table, view))
+    moment = Moment(table.time.time(), table.last_presence)
     drawn = draw(view, Look.of(session.console), Eyes(own, view.viewer, moment))
     session.console.print(drawn)
-    for line in status.small_print(view):
+    agreed = [] if view.status == TableStatus.TABLE_STATUS_OPEN else clocks.terms(view)
+    for line in [*agreed, *status.small_print(view)]:
         session.console.print(line, style="dim")
     session.console.print(f"Revision {view.revision}.", style="dim")
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import click
 
-from tableturn_client.cli.command import command, request_id_option, table_argument
+from tableturn_client.cli.command import Whole, command, request_id_option, table_argument
 from tableturn_client.cli.holding import hosting_table, seat_or_host
 from tableturn_client.cli.session import Session
 from tableturn_client.drawing.words import clean, listed
 from tableturn_client.handle import Done
 
-_own_seat = click.option(
-    "--seat", type=click.IntRange(1, 1000), metavar="N", help="Which seat [yours]."
-)
+_own_seat = click.option("--seat", type=Whole(1, 1000), metavar="N", help="Which seat [yours].")
 
 
 @command(
@@ -53,7 +51,7 @@ async def back_command(session: Session, table_id: str, seat: int | None, reques
     token=True,
 )
 @table_argument
-@click.argument("target", type=click.IntRange(1, 1000), metavar="SEAT")
+@click.argument("target", type=Whole(1, 1000), metavar="SEAT")
 @click.option("--withdraw", is_flag=True, help="Want it no more.")
 @_own_seat
 @request_id_option
@@ -90,7 +88,7 @@ async def vote_drop_command(
 
 @command("host", examples="tableturn host harbour 2", token=True)
 @table_argument
-@click.argument("seat", type=click.IntRange(1, 1000), metavar="SEAT")
+@click.argument("seat", type=Whole(1, 1000), metavar="SEAT")
 @request_id_option
 async def host_command(session: Session, table_id: str, seat: int, request_id: str) -> None:
     """Hand the host's duties to a SEAT; yours end with it."""

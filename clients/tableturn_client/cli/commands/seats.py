@@ -9,13 +9,15 @@ import click
 
 from tableturn_client.cli.codes import Meant, meant
 from tableturn_client.cli.command import (
+    Whole,
     command,
     request_id_option,
     seat_option,
     table_argument,
 )
 from tableturn_client.cli.commands.bots import CONFIRMATIONS
-from tableturn_client.cli.holding import seat_or_host
+from tableturn_client.cli.holding import host_token, seat_or_host
+from tableturn_client.cli.joined import keeps_its_name, own_view, sit_down
 from tableturn_client.cli.plain import plain
 from tableturn_client.cli.session import Session
 from tableturn_client.client import Client
@@ -24,14 +26,13 @@ from tableturn_client.drawing.words import clean
 from tableturn_client.errors import BadValue, Refused, Unavailable
 from tableturn_client.handle import Done
 from tableturn_client.handles import Seat, Table
-from tableturn_client.messages import SeatView
 from tableturn_client.tokens import new_request_id, new_token
 
 LONGEST_NAME = 40
 
 expect_option = click.option(
     "--expect",
-    type=click.IntRange(min=0, max=2**63 - 1),
+    type=Whole(min=0, max=2**63 - 1),
     metavar="REVISION",
     help="Refuse if somebody has sat down there or left since this revision.",
 )
@@ -46,7 +47,7 @@ expect_option = click.option(
 @table_argument
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--name", "more", multiple=True, metavar="NAME", help="As the argument NAME.")
-@click.option("--seat", type=click.IntRange(1, 1000), metavar="N", help="Which seat [a free one].")
+@click.option("--seat", type=Whole(1, 1000), metavar="N", help="Which seat [a free one].")
 @request_id_option
 async def join_command(
     session: Session,
@@ -73,6 +74,8 @@ async def join_command(
             seats.append(taken)
             if not session.json:
                 session.write(_has(taken))
+        if table.seat and (names or more):
+            session.remark(keeps_its_name(seats[0]))
     if session.json:
         told = [{"seat": one.number, "table": plain(one.last_view)} for one in seats]
         session.tell({"table_id": table.table_id, "seats": told})
@@ -82,15 +85,9 @@ async def join_command(
 
 def _has(taken: Seat) -> str:
     """Who has which seat now, in a sentence."""
-    own = _own_view(taken)
+    own = own_view(taken)
     color = f" ({clean(own.color)})" if own.color else ""
     return f"{clean(own.name)} has seat {taken.number}{color} at the table {taken.table_id}."
-
-
-def _own_view(taken: Seat) -> SeatView:
-    """What the answer says of the seat."""
-    assert taken.last_view is not None
-    return next(one for one in taken.last_view.seats if one.seat == taken.number)
 
 
 async def take_seat(
@@ -113,8 +110,15 @@ async def take_seat(
         )
         credentials.put(kept)
     try:
-        taken = await client.table(table.table_id).take_seat(
-            name, seat=kept.seat, token=kept.token, code=table.code, request_id=kept.pending
+        taken = await sit_down(
+            client,
+            table.table_id,
+            name,
+            seat=kept.seat,
+            token=kept.token,
+            code=table.code,
+            request_id=kept.pending,
+            host=host_token(session, table.table_id),
         )
     except BadValue:
         credentials.drop(kept)
@@ -123,7 +127,7 @@ async def take_seat(
         if not isinstance(error, Unavailable):
             credentials.drop(kept)
         raise
-    credentials.settle(kept, table=table.table_id, seat=taken.number, name=_own_view(taken).name)
+    credentials.settle(kept, table=table.table_id, seat=taken.number, name=own_view(taken).name)
     return taken
 
 
@@ -177,7 +181,7 @@ async def concede_command(
 )
 @table_argument
 @click.argument("who", type=click.Choice(list(CONFIRMATIONS)), metavar="WHO")
-@click.option("--seat", type=click.IntRange(1, 1000), metavar="N", help="Which seat [yours].")
+@click.option("--seat", type=Whole(1, 1000), metavar="N", help="Which seat [yours].")
 @request_id_option
 async def confirms_command(
     session: Session, table_id: str, who: str, seat: int | None, request_id: str

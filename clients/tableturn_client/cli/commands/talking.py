@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from tableturn_client.cli.command import (
+    Whole,
     command,
     request_id_option,
     seat_option,
     table_argument,
 )
-from tableturn_client.cli.holding import hosting_table, looking_table, seat_or_host
+from tableturn_client.cli.holding import hosting_table, looking_table, speaking_table
 from tableturn_client.cli.plain import plain
 from tableturn_client.cli.session import Session
 from tableturn_client.company import Chat, ChatMode
@@ -25,14 +28,14 @@ _MODES = {"on": ChatMode.SEATS, "off": ChatMode.OFF}
 )
 @table_argument
 @click.argument("words", nargs=-1, required=True, metavar="TEXT...")
-@click.option("--seat", type=click.IntRange(1, 1000), metavar="N", help="Which seat [yours].")
+@click.option("--seat", type=Whole(1, 1000), metavar="N", help="Which seat [yours].")
 @request_id_option
 async def say_command(
     session: Session, table_id: str, words: tuple[str, ...], seat: int | None, request_id: str
 ) -> None:
     """Say something to all at the table; it is beside the game, in no log and no export."""
     async with session.client() as client:
-        table = await seat_or_host(session, client, table_id, seat)
+        table = await speaking_table(session, client, table_id, seat)
         line = await table.say(" ".join(words), seat=seat or 0, request_id=request_id)
     session.tell({"line": plain(line)}, talk.line(line).plain)
 
@@ -48,7 +51,7 @@ async def say_command(
 @seat_option
 @click.option(
     "--after",
-    type=click.IntRange(0, 2**63 - 1),
+    type=Whole(0, 2**63 - 1),
     default=0,
     metavar="NUMBER",
     help="What came after it.",
@@ -61,17 +64,18 @@ async def chat_command(
         if switch is not None:
             host = await hosting_table(session, client, table_id)
             chat = await host.set_chat(_MODES[switch])
+            chat = replace(chat, lines=(await host.chat(after)).lines)
         else:
             chat = await (await looking_table(session, client, table_id, seat, False)).chat(after)
-    said = [talk.line(line).plain for line in chat.lines]
-    if not said:
-        said = {None: ["Nothing was said."], "on": ["Talking is on."]}.get(switch, [])
+    said = [talk.line(line).plain for line in chat.lines] or ["Nothing was said."]
+    if switch is not None:  # what was said was not asked for
+        said = ["Talking is on."] if switch == "on" else []
     session.tell({"lines": plain(chat.lines), **_mode(chat)}, *said, *_told(chat))
 
 
 @command("mute", examples="tableturn mute harbour 3", token=True)
 @table_argument
-@click.argument("seats", type=click.IntRange(1, 1000), nargs=-1, required=True, metavar="SEAT...")
+@click.argument("seats", type=Whole(1, 1000), nargs=-1, required=True, metavar="SEAT...")
 async def mute_command(session: Session, table_id: str, seats: tuple[int, ...]) -> None:
     """Mute a SEAT, or several: nobody reads what they say. Needs the host's token."""
     async with session.client() as client:
@@ -81,7 +85,7 @@ async def mute_command(session: Session, table_id: str, seats: tuple[int, ...]) 
 
 @command("unmute", examples="tableturn unmute harbour 3", token=True)
 @table_argument
-@click.argument("seats", type=click.IntRange(1, 1000), nargs=-1, required=True, metavar="SEAT...")
+@click.argument("seats", type=Whole(1, 1000), nargs=-1, required=True, metavar="SEAT...")
 async def unmute_command(session: Session, table_id: str, seats: tuple[int, ...]) -> None:
     """Let a muted SEAT speak again, or several. Needs the host's token."""
     async with session.client() as client:
@@ -90,7 +94,7 @@ async def unmute_command(session: Session, table_id: str, seats: tuple[int, ...]
 
 
 def _mode(chat: Chat) -> dict[str, object]:
-    return {"mode": chat.mode.name.lower(), "muted": list(chat.muted)}
+    return {"mode": chat.mode.name.lower() if chat.mode else None, "muted": list(chat.muted)}
 
 
 def _told(chat: Chat) -> list[str]:

@@ -15,12 +15,14 @@ from tableturn_client.cli.command import (
     seat_option,
     table_argument,
 )
-from tableturn_client.cli.holding import acting_seat
+from tableturn_client.cli.holding import acting_seat, host_token
 from tableturn_client.cli.session import Session
+from tableturn_client.client import Client
 from tableturn_client.drawing.words import clean
 from tableturn_client.errors import Refused
 from tableturn_client.handle import Done
 from tableturn_client.handles import Seat, Table
+from tableturn_client.messages import TakebackPolicy
 
 
 def action_texts(words: Sequence[str]) -> list[str]:
@@ -140,13 +142,7 @@ async def takeback_command(
     """Take the last confirmed turn back: as host at once, else when all seats have asked."""
     _check_repeatable(expect, request_id)
     async with session.client() as client:
-        host = session.credentials.host(session.server, table_id)
-        table: Table
-        if host and not session.token and seat is None:
-            table = client.table(table_id, token=host.token)
-            await table.view()
-        else:
-            table = await acting_seat(session, client, table_id, seat)
+        table = await _taking_back(session, client, table_id, seat)
         done = await table.take_back(expected=expect, request_id=request_id)
     waiting = ", ".join(map(str, done.waiting_for))
     _tell(
@@ -158,6 +154,18 @@ async def takeback_command(
         else "The last turn was taken back.",
         waiting_for=list(done.waiting_for),
     )
+
+
+async def _taking_back(session: Session, client: Client, table_id: str, seat: int | None) -> Table:
+    """Whoever takes a turn back: the host; where all must agree, a seat that is held here."""
+    host = host_token(session, table_id)
+    if host and not session.token and seat is None:
+        table = client.table(table_id, token=host)
+        all_agree = TakebackPolicy.TAKEBACK_POLICY_ALL_AGREE
+        seated = session.credentials.seats(session.server, table_id)
+        if (await table.view()).takeback != all_agree or not seated:
+            return table
+    return await acting_seat(session, client, table_id, seat)
 
 
 def _check_repeatable(expect: int | None, request_id: str) -> None:
