@@ -16,7 +16,14 @@ from tableturn_server.store.jobs import KEPT_MS
 from tableturn_server.tables import commands
 from tableturn_server.tables.facts import has_deputy
 from tableturn_server.tables.rights import is_host
-from tableturn_server.tables.state import Absence, AbsencePolicy, Clock, ClockKind, Occupant
+from tableturn_server.tables.state import (
+    Absence,
+    AbsencePolicy,
+    Clock,
+    ClockKind,
+    Occupant,
+    TimeoutPolicy,
+)
 from tests.jobs.support import Clock as FakeClock
 from tests.jobs.support import Hold, Office, an_office, token_of
 from tests.jobs.test_sweeper import lose_all_jobs
@@ -89,6 +96,24 @@ async def test_a_bot_plays_for_whoever_is_away_after_the_grace_and_not_before(
         assert (await office.table(table_id)).seat(1).stand_in == "greedy"
         await is_quiet(office)
         assert office.runner.counts == Counts(absences=1, turns=1)
+
+
+@pytest.mark.parametrize("time_is_first", [True, False])
+async def test_of_time_and_absence_the_first_one_counts(
+    valkey: Server, time_is_first: bool
+) -> None:
+    clock = FakeClock()
+    doors = Doors(clock)
+    step = GRACE // 2 if time_is_first else GRACE * 2
+    turn = Clock(kind=ClockKind.PER_TURN, step=step, timeout=TimeoutPolicy.DROP)
+    async with an_office(valkey.url, poll=0.01, clock=clock, presence=doors) as office:
+        table_id = await office.a_table(
+            "free-table", seats=3, people=3, first_seat="1", absence=BOT_PLAYS, clock=turn
+        )
+        doors.leaves(1)
+        await office.lives(clock, min(step, GRACE))
+        expected = ["DROP"] if time_is_first else ["STAND_IN", "CONFIRM"]
+        await office.has_happened(table_id, *expected)
 
 
 async def test_whoever_comes_back_in_time_was_not_away(valkey: Server) -> None:

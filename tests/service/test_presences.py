@@ -534,6 +534,19 @@ async def test_a_panel_that_comes_back_brings_its_seats_back(world: World) -> No
     bridge.ends()
 
 
+@pytest.mark.case("C8")
+async def test_a_vote_does_not_wait_for_who_is_away(world: World) -> None:
+    host, (ann, bob, _, dan) = await world.one.a_game(seats=4)
+    watch = await Listening(dan).begins()
+    watch.ends()
+    await world.passes(GRACE + 30)
+    first = await ann.changes("VoteDrop", target=3)
+    assert list(first.waiting_for) == [2]
+    second = await bob.changes("VoteDrop", target=3)
+    assert list(second.waiting_for) == []
+    assert [seat.dropped for seat in (await host.looks()).seats] == [False, False, True, False]
+
+
 async def test_by_correspondence_nobody_is_away(world: World) -> None:
     clock = clock_pb2.ClockSettings(kind=clock_pb2.CLOCK_KIND_CORRESPONDENCE)
     clock.step.FromSeconds(3 * 86_400)

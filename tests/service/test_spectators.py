@@ -553,6 +553,21 @@ async def test_what_is_said_is_told_when_it_is_old_enough(world: World) -> None:
         watcher.ends()
 
 
+async def test_what_was_said_while_nobody_watched_is_told_when_it_is_old_enough(
+    world: World,
+) -> None:
+    host, (ann, _) = await world.a_game()
+    await says(ann, MARKER)
+    late = Watching(world.spectator(host))
+    await late.next()
+    for _ in range(5):
+        assert await late.next() == "heartbeat"
+    await world.passes(DELAY)
+    while await late.next() != "chat":
+        pass
+    late.ends()
+
+
 async def test_spectators_who_join_at_different_times_see_the_same(world: World) -> None:
     host, (ann, _bob) = await world.a_game()
     early = Watching(world.spectator(host))

@@ -89,7 +89,9 @@ class CompanyServiceServicer(object):
 
     def MakeSeatCode(self, request, context):
         """A code with which somebody may move a seat to another device: once, within ten
-        minutes. Needs the seat's token or the host's.
+        minutes, and only the last one that was made. Needs the seat's token, or the host's
+        for somebody of whom no device is heard: NOT_ALLOWED otherwise. LIMIT_REACHED after
+        five for a seat in ten minutes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

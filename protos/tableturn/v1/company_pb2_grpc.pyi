@@ -45,7 +45,9 @@ class CompanyServiceStub:
     """
     MakeSeatCode: _grpc.UnaryUnaryMultiCallable[_company_pb2.MakeSeatCodeRequest, _company_pb2.MakeSeatCodeResponse]
     """A code with which somebody may move a seat to another device: once, within ten
-    minutes. Needs the seat's token or the host's.
+    minutes, and only the last one that was made. Needs the seat's token, or the host's
+    for somebody of whom no device is heard: NOT_ALLOWED otherwise. LIMIT_REACHED after
+    five for a seat in ten minutes.
     """
     ResolveCode: _grpc.UnaryUnaryMultiCallable[_company_pb2.ResolveCodeRequest, _company_pb2.ResolveCodeResponse]
     """What a code is for. UNKNOWN_CODE where it is for nothing (any more), and
@@ -79,7 +81,9 @@ class CompanyServiceAsyncStub(CompanyServiceStub):
     """
     MakeSeatCode: _aio.UnaryUnaryMultiCallable[_company_pb2.MakeSeatCodeRequest, _company_pb2.MakeSeatCodeResponse]  # type: ignore[assignment]
     """A code with which somebody may move a seat to another device: once, within ten
-    minutes. Needs the seat's token or the host's.
+    minutes, and only the last one that was made. Needs the seat's token, or the host's
+    for somebody of whom no device is heard: NOT_ALLOWED otherwise. LIMIT_REACHED after
+    five for a seat in ten minutes.
     """
     ResolveCode: _aio.UnaryUnaryMultiCallable[_company_pb2.ResolveCodeRequest, _company_pb2.ResolveCodeResponse]  # type: ignore[assignment]
     """What a code is for. UNKNOWN_CODE where it is for nothing (any more), and
@@ -122,7 +126,9 @@ class CompanyServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_company_pb2.MakeSeatCodeResponse, _abc.Awaitable[_company_pb2.MakeSeatCodeResponse]]:
         """A code with which somebody may move a seat to another device: once, within ten
-        minutes. Needs the seat's token or the host's.
+        minutes, and only the last one that was made. Needs the seat's token, or the host's
+        for somebody of whom no device is heard: NOT_ALLOWED otherwise. LIMIT_REACHED after
+        five for a seat in ten minutes.
         """
 
     @_abc_1.abstractmethod

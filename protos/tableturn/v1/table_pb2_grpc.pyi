@@ -39,7 +39,7 @@ class TableServiceStub:
     The same id with the same content is answered with the outcome of the first
     time, also after a restart (`replayed` is set); with another content it is
     refused with REQUEST_ID_REUSED. The last 8 ids of each token are kept for
-    each table. A call whose answer was lost is therefore repeated as it was.
+    each table, for a week. A call whose answer was lost is therefore repeated as it was.
 
     Revisions. A command of a seat names the revision that its sender had seen
     (`expected_revision`). It is accepted if nothing that the seat is asked has
@@ -192,7 +192,7 @@ class TableServiceAsyncStub(TableServiceStub):
     The same id with the same content is answered with the outcome of the first
     time, also after a restart (`replayed` is set); with another content it is
     refused with REQUEST_ID_REUSED. The last 8 ids of each token are kept for
-    each table. A call whose answer was lost is therefore repeated as it was.
+    each table, for a week. A call whose answer was lost is therefore repeated as it was.
 
     Revisions. A command of a seat names the revision that its sender had seen
     (`expected_revision`). It is accepted if nothing that the seat is asked has
@@ -341,7 +341,7 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     The same id with the same content is answered with the outcome of the first
     time, also after a restart (`replayed` is set); with another content it is
     refused with REQUEST_ID_REUSED. The last 8 ids of each token are kept for
-    each table. A call whose answer was lost is therefore repeated as it was.
+    each table, for a week. A call whose answer was lost is therefore repeated as it was.
 
     Revisions. A command of a seat names the revision that its sender had seen
     (`expected_revision`). It is accepted if nothing that the seat is asked has
