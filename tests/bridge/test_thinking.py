@@ -10,6 +10,7 @@ import pytest
 from tableturn.v1.company_pb2 import PresenceState
 from tableturn_bridge.sitting import Wish
 from tableturn_bridge.virtual.board import Fate
+from tableturn_bridge.virtual.pty import VirtualPanel
 from tableturn_client import Absence, Clock, IfAway
 from tableturn_client.messages import ChangeKind
 from tests.bridge.evening import Evening
@@ -49,7 +50,9 @@ HERE, AWAY = PresenceState.PRESENCE_STATE_HERE, PresenceState.PRESENCE_STATE_AWA
 
 
 @pytest.mark.case("R6", "R7")
-async def test_a_think_of_an_hour_at_the_panel_is_never_gone(timed: Evening, world: World) -> None:
+async def test_a_think_of_an_hour_at_the_panel_is_never_gone(
+    timed: Evening, world: World, tmp_path: Path
+) -> None:
     """Ann sat down with a phone that has gone since, Bob by pressing; both have a button.
 
     Only when the bridge has ended, nobody is there.
@@ -59,7 +62,11 @@ async def test_a_think_of_an_hour_at_the_panel_is_never_gone(timed: Evening, wor
         clock=Clock.increment(2 * HOUR, 10),
         absence=Absence(IfAway.BOT, GRACE),
     )
-    async with timed.panel(buttons=2, wish=wish) as panel:
+    async with (
+        # Its name stays its own: while it is unplugged others take the number of its terminal.
+        VirtualPanel(2, uid=7, boot_ms=0, link=tmp_path / "panel") as board,
+        timed.bridge(board, wish) as panel,
+    ):
         table_id = await panel.at_table()
         await panel.shows("FREE", "FREE")
         ann = await timed.client.table(table_id).take_seat("Ann")
