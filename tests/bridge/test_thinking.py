@@ -55,7 +55,7 @@ async def test_a_think_of_an_hour_at_the_panel_is_never_gone(
 ) -> None:
     """Ann sat down with a phone that has gone since, Bob by pressing; both have a button.
 
-    Only when the bridge has ended, nobody is there.
+    Only when the bridge has ended, nobody is there, and the game waits for the first of them.
     """
     wish = Wish(
         options={"first_seat": "1"},
@@ -99,8 +99,12 @@ async def test_a_think_of_an_hour_at_the_panel_is_never_gone(
     await eventually(both_are_away)
     await world.passes(2 * GRACE)
     table = timed.client.table(table_id)
+    assert not (await table.view()).seats[1].stand_in  # nobody is there to play with
 
     async def a_bot_plays_on() -> bool:
         return bool((await table.view()).seats[1].stand_in)
 
-    await eventually(a_bot_plays_on)
+    async with ann.watch() as watch:  # her phone is found again
+        await anext(watch)
+        await world.passes(2 * GRACE)
+        await eventually(a_bot_plays_on)
