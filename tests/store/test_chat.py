@@ -8,9 +8,9 @@ from tableturn_server.store import (
     ChatStore,
     Connection,
     Line,
-    OtherRequest,
     Person,
     Request,
+    Reused,
     Said,
     Settings,
     Silenced,
@@ -41,7 +41,7 @@ async def say(
     at: int | None = None,
     most: int = 0,
     delay_ms: int = 0,
-) -> Said | Silenced | TooMuch | OtherRequest:
+) -> Said | Silenced | TooMuch | Reused:
     return await chat.say(
         table_id,
         request or ask(n),
@@ -91,7 +91,7 @@ async def test_a_line_is_said_once(chat: ChatStore, table_id: str) -> None:
     assert isinstance(first, Said)
     again = await chat.say(table_id, ask(1), now_ms=9999, seat=1, name="Anna", text="line 1")
     assert again == Said(first.line, replayed=True)
-    assert await say(chat, table_id, 1, request=ask(1, body=b"other")) == OtherRequest()
+    assert await say(chat, table_id, 1, request=ask(1, body=b"other")) == Reused()
     # The same id of somebody else is another request.
     assert await say(chat, table_id, 2, request=ask(1, by="bob")) == Said(line(2, 2), False)
     assert len(await lines(chat, table_id)) == 2

@@ -22,7 +22,7 @@ from tableturn_server.service.speakers import muted_seats, person, same_person
 from tableturn_server.store import (
     ChatStore,
     CodeFor,
-    OtherRequest,
+    Reused,
     Settings,
     Silenced,
     TableStore,
@@ -156,7 +156,7 @@ class CompanyService:
         )
         if isinstance(said, TooMuch):
             raise too_many("lines in a row", said.wait_ms / 1000)
-        if isinstance(said, OtherRequest):
+        if isinstance(said, Reused):
             raise reused(held.revision)
         if isinstance(said, Silenced):
             raise _silenced(said, number, held)

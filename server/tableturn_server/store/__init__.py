@@ -10,7 +10,6 @@ from .binary import Binary, find_binary
 from .chat import (
     ChatStore,
     Line,
-    OtherRequest,
     Person,
     Said,
     Settings,
@@ -76,7 +75,6 @@ __all__ = [
     "Listed",
     "LogRecord",
     "Missing",
-    "OtherRequest",
     "Outage",
     "OutageStore",
     "Page",

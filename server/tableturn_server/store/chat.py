@@ -16,7 +16,7 @@ import msgspec
 from . import keys
 from .errors import StoreError
 from .link import Reply
-from .records import Request
+from .records import Request, Reused
 from .resp import Argument, Connection, Script
 
 MOST_LINES = 200
@@ -119,11 +119,6 @@ class TooMuch:
 
 
 @dataclass(frozen=True, slots=True)
-class OtherRequest:
-    """It was not said: the request id was used for something else."""
-
-
-@dataclass(frozen=True, slots=True)
 class Settings:
     """Who may speak, and the number of the last line."""
 
@@ -156,7 +151,7 @@ class ChatStore:
         people: Collection[Person] = (),
         most: int = 0,
         delay_ms: int = 0,
-    ) -> Said | Silenced | TooMuch | OtherRequest:
+    ) -> Said | Silenced | TooMuch | Reused:
         """Say something, once.
 
         `people` are who the speaker is, for each of the seats they have; nobody for one who is
@@ -176,7 +171,7 @@ class ChatStore:
             case b"said" | b"known":
                 return Said(_line(int(reply[1]), reply[2]), reply[0] == b"known")
             case b"reused":
-                return OtherRequest()
+                return Reused()
             case b"wait":
                 return TooMuch(int(reply[1]))
             case b"off" | b"muted":

@@ -32,28 +32,33 @@ def check_table_id(table_id: str) -> str:
     return table_id
 
 
+def _of(table_id: str, name: str) -> str:
+    """A key of a table: all of them share its hash tag, and so one slot."""
+    return f"tt:{{{check_table_id(table_id)}}}:{name}"
+
+
 @lru_cache(_CACHED)
 def table(table_id: str) -> str:
     """The hash with the fields rev, change, blob and listed."""
-    return f"tt:{{{check_table_id(table_id)}}}:table"
+    return _of(table_id, "table")
 
 
 @lru_cache(_CACHED)
 def log(table_id: str) -> str:
     """The stream of log entries, ids `REVISION-0`."""
-    return f"tt:{{{check_table_id(table_id)}}}:log"
+    return _of(table_id, "log")
 
 
 @lru_cache(_CACHED)
 def snaps(table_id: str) -> str:
     """The hash of snapshots by turn."""
-    return f"tt:{{{check_table_id(table_id)}}}:snaps"
+    return _of(table_id, "snaps")
 
 
 @lru_cache(_CACHED)
 def past(table_id: str) -> str:
     """The stream of the states that spectators shall see later, ids `STAMP-REVISION`."""
-    return f"tt:{{{check_table_id(table_id)}}}:past"
+    return _of(table_id, "past")
 
 
 @lru_cache(_CACHED)
@@ -61,31 +66,31 @@ def seen(table_id: str, principal: str) -> str:
     """The list of a principal's last requests with their outcomes."""
     if len(principal) > _LONGEST_PRINCIPAL:
         raise ValueError(f"a principal has at most {_LONGEST_PRINCIPAL} characters")
-    return f"tt:{{{check_table_id(table_id)}}}:seen:{principal}"
+    return _of(table_id, f"seen:{principal}")
 
 
 @lru_cache(_CACHED)
 def panel(table_id: str, uid: int) -> str:
     """The hash of who holds a panel, which expires by itself."""
-    return f"tt:{{{check_table_id(table_id)}}}:panel:{uid}"
+    return _of(table_id, f"panel:{uid}")
 
 
 @lru_cache(_CACHED)
 def here(table_id: str) -> str:
     """The hash of who watches the table."""
-    return f"tt:{{{check_table_id(table_id)}}}:here"
+    return _of(table_id, "here")
 
 
 @lru_cache(_CACHED)
 def chat(table_id: str) -> str:
     """The stream of what was said, ids `NUMBER-0`."""
-    return f"tt:{{{check_table_id(table_id)}}}:chat"
+    return _of(table_id, "chat")
 
 
 @lru_cache(_CACHED)
 def chat_settings(table_id: str) -> str:
     """The hash of who may speak, and of the last line's number."""
-    return f"tt:{{{check_table_id(table_id)}}}:chat:settings"
+    return _of(table_id, "chat:settings")
 
 
 @lru_cache(_CACHED)
@@ -93,24 +98,24 @@ def said(table_id: str, principal: str) -> str:
     """The list of what a principal has said last, by its requests."""
     if len(principal) > _LONGEST_PRINCIPAL:
         raise ValueError(f"a principal has at most {_LONGEST_PRINCIPAL} characters")
-    return f"tt:{{{check_table_id(table_id)}}}:said:{principal}"
+    return _of(table_id, f"said:{principal}")
 
 
 @lru_cache(_CACHED)
 def seat_code(table_id: str, seat: int) -> str:
     """The last code with which a seat may be moved to another device."""
-    return f"tt:{{{check_table_id(table_id)}}}:code:{seat}"
+    return _of(table_id, f"code:{seat}")
 
 
 @lru_cache(_CACHED)
 def join_code(table_id: str) -> str:
     """The code with which people join the table."""
-    return f"tt:{{{check_table_id(table_id)}}}:code"
+    return _of(table_id, "code")
 
 
 def seat_codes(table_id: str, seat: int) -> str:
     """How many codes were given for a seat."""
-    return f"tt:{{{check_table_id(table_id)}}}:codes:{seat}"
+    return _of(table_id, f"codes:{seat}")
 
 
 def code(letters: str) -> str:
@@ -131,7 +136,7 @@ def tries(address: str) -> str:
 @lru_cache(_CACHED)
 def wake(table_id: str) -> str:
     """The channel on which a new revision is announced."""
-    return f"tt:{{{check_table_id(table_id)}}}:wake"
+    return _of(table_id, "wake")
 
 
 def id_of(key: str) -> str:
