@@ -15,6 +15,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, fields
 from enum import IntEnum, IntFlag
+from functools import cache
 from typing import Annotated, Any, ClassVar, get_args, get_type_hints
 
 VERSION = 1
@@ -175,6 +176,7 @@ class Message:
         return cls(*arguments)
 
 
+@cache
 def _forms(kind: type[Message]) -> tuple[str, ...]:
     """How each field of a message is packed, in the notation of `struct`."""
     hints = get_type_hints(kind, include_extras=True)
