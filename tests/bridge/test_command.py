@@ -20,10 +20,12 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from tableturn_bridge.emulated import building
 from tableturn_client.cli import main as command_line
 from tableturn_client.cli.exits import Exit
 from tests.bridge.evening import WITHIN
 from tests.client.service import TABLETURN, Ran, Service, running_service, tableturn
+from tests.support import boards
 
 pytestmark = pytest.mark.e2e
 
@@ -43,13 +45,15 @@ def home(tmp_path: Path, service: Service, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 class Panel:
-    """A `tableturn panel --virtual` that runs, and fingers on its buttons."""
+    """A `tableturn panel` without a board that runs, and fingers on its buttons."""
 
-    def __init__(self, home: Path, *arguments: str, as_json: bool = True) -> None:
+    def __init__(
+        self, home: Path, *arguments: str, kind: str = "--virtual", as_json: bool = True
+    ) -> None:
         self.socket = home / "buttons"
         json_option = ("--json",) if as_json else ()
         self.process = subprocess.Popen(
-            [TABLETURN, "panel", "--virtual", "--control", str(self.socket), *json_option,
+            [TABLETURN, "panel", kind, "--control", str(self.socket), *json_option,
              *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -184,6 +188,44 @@ def test_a_game_at_a_virtual_panel(home: Path) -> None:
     assert status["panels"][0]["held"] is False, "it was let go"
 
 
+def test_a_game_at_the_real_firmware_on_an_emulated_board(home: Path) -> None:
+    boards.firmware(2)
+    boards.emulator()
+    options = ("--buttons", "2", "--uid", "77", "--option", "rounds=1", "--option", "first_seat=1")
+    with Panel(home, *options, kind="--simulate") as panel:
+        found = panel.event("found")
+        assert (found["buttons"], found["virtual"], found["panel_uid"]) == (2, False, 77)
+        for button in (1, 2):
+            panel.lamp(button, "FREE")
+            assert panel.does("press", button=button, wait=True)["fate"] == "ACCEPTED"
+        panel.lamp(2, "SEATED")
+        assert panel.does("hold", button=1, wait=True)["fate"] == "ACCEPTED"
+        for button in (1, 2):
+            panel.lamp(button, "TURN")
+            assert panel.does("press", button=button, wait=True)["fate"] == "ACCEPTED"
+        while panel.event("turn")["status"] != "finished":
+            pass
+        assert panel.interrupted() == Exit.INTERRUPTED.value
+        assert panel.errors == ""
+
+
+def test_an_emulated_board_that_ends_by_itself_is_told(home: Path) -> None:
+    boards.firmware(2)
+    boards.emulator()
+    with Panel(home, "--buttons", "2", kind="--simulate") as panel:
+        panel.event("table")
+        for child in children(panel.process.pid):
+            os.kill(child, signal.SIGKILL)
+        assert panel.ended() == Exit.USAGE.value
+        assert "the panel has ended by itself" in panel.errors
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    tasks = Path(f"/proc/{pid}/task")
+    return [int(one) for task in tasks.iterdir() for one in (task / "children").read_text().split()]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
 def test_a_bridge_that_is_told_to_end_lets_its_panel_go(home: Path, number: signal.Signals) -> None:
     """As with Ctrl-C: nobody has to wait until its lease has ended by itself."""
@@ -278,11 +320,14 @@ def test_a_service_that_is_away_is_waited_for(home: Path) -> None:
     ("arguments", "words"),
     [
         (("--virtual", "--port", "/dev/ttyUSB0"), "choose one"),
+        (("--simulate", "--port", "/dev/ttyUSB0"), "choose one"),
+        (("--simulate", "--virtual"), "choose one"),
         (("--port", ""), "not empty"),
         (("--port", "/dev/null"), "/dev/null is no serial port. Name the panel's port"),
         (("--port", "/dev"), "/dev is no serial port. Name the panel's port"),
         (("--port", "/etc/passwd"), "/etc/passwd is no serial port. Name the panel's port"),
         (("--buttons", "3"), "--virtual"),
+        (("--control", "x"), "--simulate"),
         (("--virtual", "--buttons", "9"), "--buttons"),
         (("--virtual", "--table", "x", "--game", "free-table"), "without --table"),
         (("--virtual", "--seats", "1,two"), "--seats"),
@@ -366,6 +411,7 @@ def test_the_help_has_examples(home: Path) -> None:
     text = ok("panel", "--help")
     for words in (
         "--virtual",
+        "--simulate",
         "status",
         "doctor",
         "off",
@@ -391,17 +437,36 @@ def test_missing_parts_are_named_with_what_installs_them(
     assert tableturn("panel", "--help").code == 0
 
 
+def test_without_sources_or_compilers_nothing_is_simulated(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(building, "AVR", building.Tools(("no-such-compiler",), (), ()))
+    monkeypatch.setattr(building, "BUILT", home / "built")
+    monkeypatch.setenv("AVR_CC", "no-such-compiler")
+    sentence = refused(Exit.NOT_INSTALLED, "panel", "--simulate")
+    assert "without no-such-compiler" in sentence
+    assert "apt-get install" in sentence
+    monkeypatch.setattr(building, "SOURCES", home / "nowhere")
+    sentence = refused(Exit.NOT_INSTALLED, "panel", "--simulate")
+    assert "get the project's sources" in sentence
+    assert "--virtual" in sentence
+
+
 # ---------------------------------------------------------------- on a terminal
 
 
-def test_on_a_terminal_the_panel_is_drawn_and_keys_press_its_buttons(home: Path) -> None:
+@pytest.mark.parametrize("kind", ["--virtual", "--simulate"])
+def test_on_a_terminal_the_panel_is_drawn_and_keys_press_its_buttons(home: Path, kind: str) -> None:
     """Through a pseudo terminal: sit down with the keys, and end it with Ctrl-C."""
     import pty
 
+    if kind == "--simulate":
+        boards.firmware(2)
+        boards.emulator()
     pid, terminal = pty.fork()
     if pid == 0:  # pragma: no cover - the child
         os.environ["TERM"] = "xterm-256color"
-        os.execv(TABLETURN, [TABLETURN, "panel", "--virtual", "--buttons", "2"])
+        os.execv(TABLETURN, [TABLETURN, "panel", kind, "--buttons", "2"])
     seen = bytearray()
 
     def until(words: bytes) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from tableturn_bridge.command import parts
 from tableturn_bridge.ending import ending_in_order
+from tableturn_bridge.parts import parts
 from tableturn_bridge.protocol import MOST_BUTTONS
 from tableturn_client.cli.command import command, read_options
 from tableturn_client.cli.session import Session

@@ -1,4 +1,4 @@
-"""A socket that presses the buttons of a virtual panel and tells what it shows.
+"""A socket that presses the buttons of a panel without a board and tells what it shows.
 
 One JSON object on a line asks, one answers. Each connection is served in order; open another one
 to do two things at the same time.
@@ -11,6 +11,12 @@ to do two things at the same time.
 Buttons count from 1; for `down` and `up`, 0 is the master button. A button is held for a minute at
 most, but by `down`. Times are milliseconds of the machine's monotonic clock, as that of
 `time.monotonic`, so that other processes can compare them with their own.
+
+An emulated board may be asked for what its lamps say by their light alone (`measured` in the answer
+to `lamps`, and as a wish to `wait_lamp`); a model means what it shows. Only an emulated board knows
+`emulator`, which passes a line on to it:
+
+    {"do": "emulator", "line": "hang"}
 """
 
 from __future__ import annotations
@@ -26,8 +32,16 @@ from pathlib import Path
 from typing import Any
 
 from tableturn_bridge.protocol import Flags, ResetCause
+from tableturn_bridge.virtual.panel import (
+    LONG_MS,
+    PATIENCE,
+    SHORT_MS,
+    Emulated,
+    Lamp,
+    Panel,
+    Pressed,
+)
 from tableturn_bridge.virtual.port import LinkTaken
-from tableturn_bridge.virtual.pty import LONG_MS, PATIENCE, SHORT_MS, Pressed, VirtualPanel
 
 LONGEST_LINE = 64 * 1024
 SECONDS = 10.0
@@ -102,15 +116,15 @@ def _told(pressed: Pressed | None) -> Answer:
     return {} if pressed is None else asdict(pressed)
 
 
-async def _press(panel: VirtualPanel, request: Request) -> Answer:
+async def _press(panel: Panel, request: Request) -> Answer:
     return await _held(panel, request, _of_a_seat(request), SHORT_MS)
 
 
-async def _hold(panel: VirtualPanel, request: Request) -> Answer:
+async def _hold(panel: Panel, request: Request) -> Answer:
     return await _held(panel, request, _of_a_seat(request), LONG_MS)
 
 
-async def _master(panel: VirtualPanel, request: Request) -> Answer:
+async def _master(panel: Panel, request: Request) -> Answer:
     return await _held(panel, request, 0, SHORT_MS)
 
 
@@ -122,7 +136,7 @@ def _of_a_seat(request: Request) -> int:
     return button
 
 
-async def _held(panel: VirtualPanel, request: Request, button: int, default: int) -> Answer:
+async def _held(panel: Panel, request: Request, button: int, default: int) -> Answer:
     ms = request.number("ms", default)
     if ms > LONGEST_MS:
         raise BadRequest(f"ms must be at most {LONGEST_MS}, not {ms}")
@@ -136,7 +150,7 @@ async def _held(panel: VirtualPanel, request: Request, button: int, default: int
     return _told(pressed)
 
 
-async def _chord(panel: VirtualPanel, request: Request) -> Answer:
+async def _chord(panel: Panel, request: Request) -> Answer:
     pressed = await panel.chord(
         request.whole("button"),
         request.whole("second"),
@@ -146,34 +160,41 @@ async def _chord(panel: VirtualPanel, request: Request) -> Answer:
     return _told(pressed)
 
 
-async def _down(panel: VirtualPanel, request: Request) -> Answer:
+async def _down(panel: Panel, request: Request) -> Answer:
     panel.down(request.whole("button"))
     return {}
 
 
-async def _up(panel: VirtualPanel, request: Request) -> Answer:
+async def _up(panel: Panel, request: Request) -> Answer:
     panel.up(request.whole("button"))
     return {}
 
 
-async def _lamps(panel: VirtualPanel, request: Request) -> Answer:
+async def _lamps(panel: Panel, request: Request) -> Answer:
     lamps = enumerate(panel.lamps(), 1)
-    return {"lamps": [asdict(lamp) | {"button": button} for button, lamp in lamps]}
+    return {"lamps": [_seen(lamp) | {"button": button} for button, lamp in lamps]}
 
 
-async def _wait_lamp(panel: VirtualPanel, request: Request) -> Answer:
+def _seen(lamp: Lamp) -> Answer:
+    """What a lamp shows, and what it says by its light alone."""
+    measured = {"measured": lamp.measured, "measured_since": lamp.measured_since}
+    return asdict(lamp) | measured
+
+
+async def _wait_lamp(panel: Panel, request: Request) -> Answer:
     lamp = await panel.wait_lamp(
         request.whole("button"),
         request.words("signs"),
         request.number("timeout", SECONDS),
         request.number("after", 0),
+        measured=request.flag("measured"),
     )
-    return asdict(lamp)
+    return _seen(lamp)
 
 
-async def _state(panel: VirtualPanel, request: Request) -> Answer:
+async def _state(panel: Panel, request: Request) -> Answer:
     board, picture = panel.board, panel.board.picture
-    buttons = range(1, board.make.buttons + 1)
+    buttons = range(1, panel.buttons + 1)
 
     def named(mask: int) -> list[int]:
         return [button for button in buttons if mask >> (button - 1) & 1]
@@ -197,7 +218,7 @@ async def _state(panel: VirtualPanel, request: Request) -> Answer:
     }
 
 
-async def _log(panel: VirtualPanel, request: Request) -> Answer:
+async def _log(panel: Panel, request: Request) -> Answer:
     board = panel.board
     return {
         "resets": dict(board.resets),
@@ -207,7 +228,7 @@ async def _log(panel: VirtualPanel, request: Request) -> Answer:
     }
 
 
-async def _reset(panel: VirtualPanel, request: Request) -> Answer:
+async def _reset(panel: Panel, request: Request) -> Answer:
     word = request.word("cause", ResetCause.EXTERNAL.name).upper()
     if word not in ResetCause.__members__:
         raise BadRequest(f"cause must be one of {', '.join(ResetCause.__members__)}, not {word}")
@@ -215,21 +236,27 @@ async def _reset(panel: VirtualPanel, request: Request) -> Answer:
     return {}
 
 
-async def _unplug(panel: VirtualPanel, request: Request) -> Answer:
+async def _unplug(panel: Panel, request: Request) -> Answer:
     panel.unplug()
     return {}
 
 
-async def _plug(panel: VirtualPanel, request: Request) -> Answer:
+async def _plug(panel: Panel, request: Request) -> Answer:
     return {"port": panel.plug(request.word("link", "") or None)}
 
 
-async def _noise(panel: VirtualPanel, request: Request) -> Answer:
+async def _noise(panel: Panel, request: Request) -> Answer:
     panel.set_noise(request.number("share"))
     return {}
 
 
-COMMANDS: dict[str, Callable[[VirtualPanel, Request], Awaitable[Answer]]] = {
+async def _emulator(panel: Panel, request: Request) -> Answer:
+    if not isinstance(panel, Emulated):
+        raise BadRequest("this panel is a model; only an emulated board has an emulator")
+    return {"answer": dict(panel.ask(request.word("line")))}
+
+
+COMMANDS: dict[str, Callable[[Panel, Request], Awaitable[Answer]]] = {
     "press": _press,
     "hold": _hold,
     "chord": _chord,
@@ -244,10 +271,11 @@ COMMANDS: dict[str, Callable[[VirtualPanel, Request], Awaitable[Answer]]] = {
     "unplug": _unplug,
     "plug": _plug,
     "noise": _noise,
+    "emulator": _emulator,
 }
 
 
-async def carry_out(panel: VirtualPanel, line: bytes) -> Answer:
+async def carry_out(panel: Panel, line: bytes) -> Answer:
     """Do what a line asks for; whatever is wrong with it becomes a sentence."""
     try:
         request = Request(line)
@@ -266,7 +294,7 @@ async def carry_out(panel: VirtualPanel, line: bytes) -> Answer:
 
 
 @asynccontextmanager
-async def listening(panel: VirtualPanel, path: Path) -> AsyncIterator[None]:
+async def listening(panel: Panel, path: Path) -> AsyncIterator[None]:
     """Serve a panel on a socket of this user's. Raises SocketTaken if the path can't be used."""
     _free(path)
     served: set[asyncio.Task[None]] = set()
@@ -322,9 +350,7 @@ def _free(path: Path) -> None:
     raise SocketTaken(f"another virtual panel listens at {path}: choose another name")
 
 
-async def _serve(
-    panel: VirtualPanel, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
+async def _serve(panel: Panel, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer one connection's requests until it ends."""
     try:
         while True:

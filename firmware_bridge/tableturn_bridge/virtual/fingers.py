@@ -1,4 +1,4 @@
-"""Fingers on the buttons of a virtual panel: what they will do, and what becomes of it."""
+"""Fingers on the buttons of a panel: what they will do, and what becomes of it."""
 
 from __future__ import annotations
 
@@ -29,25 +29,56 @@ class Finger:
     told: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Fingers:
-    """What the contacts of a board will do, in the order of time.
+class Touches:
+    """The fingers that are on the buttons of a panel.
 
-    All of it is planned ahead, so that a machine that is late changes no press: the board is told
-    the times that were meant. Buttons count from 1; `MASTER` is the one that belongs to no seat.
+    Buttons count from 1; `MASTER` is the one that belongs to no seat.
     """
 
-    def __init__(self, board: Board) -> None:
-        self._board = board
-        self._moves: list[tuple[float, int, int, bool]] = []
-        self._planned = count()
+    def __init__(self, buttons: int) -> None:
+        self._buttons = buttons
         self._down: dict[int, list[Finger]] = {}
 
     def index(self, button: int) -> int:
         """The protocol's number of a button. Raises ValueError if the panel has no such button."""
-        buttons = self._board.make.buttons
-        if not 0 <= button <= buttons:
-            raise ValueError(f"a panel with {buttons} buttons has no button {button}")
+        if not 0 <= button <= self._buttons:
+            raise ValueError(f"a panel with {self._buttons} buttons has no button {button}")
         return NO_BUTTON if button == MASTER else button - 1
+
+    @contextmanager
+    def finger(self, button: int, now: float) -> Iterator[Finger]:
+        """A finger on a button, which hears what becomes of it."""
+        finger = Finger(now)
+        fingers = self._down.setdefault(self.index(button), [])
+        fingers.append(finger)
+        try:
+            yield finger
+        finally:
+            fingers.remove(finger)
+
+    def tell(self, outcome: Outcome, now: float) -> None:
+        """Tell the finger that made a gesture: of those on its button, the last that fits."""
+        fingers = self._down.get(outcome.gesture.button, [])
+        # The board counts in whole milliseconds, so that it may seem to be a little early.
+        begun = [one for one in fingers if one.began - 1 <= outcome.gesture.pressed_at]
+        if begun and begun[-1].outcome is None:
+            begun[-1].outcome = outcome
+            begun[-1].acked_at = now
+            begun[-1].told.set()
+
+
+class Fingers(Touches):
+    """What the contacts of a board will do, in the order of time.
+
+    All of it is planned ahead, so that a machine that is late changes no press: the board is told
+    the times that were meant.
+    """
+
+    def __init__(self, board: Board) -> None:
+        super().__init__(board.make.buttons)
+        self._board = board
+        self._moves: list[tuple[float, int, int, bool]] = []
+        self._planned = count()
 
     def plan(self, button: int, closes: bool, at: float, bounce: bool = False) -> float:
         """Let a contact close or open at a time, perhaps bouncing; returns when it is at rest.
@@ -70,24 +101,3 @@ class Fingers:
     def next_time(self) -> float | None:
         """When the next contact moves."""
         return self._moves[0][0] if self._moves else None
-
-    @contextmanager
-    def finger(self, button: int, now: float) -> Iterator[Finger]:
-        """A finger on a button, which hears what becomes of it."""
-        finger = Finger(now)
-        fingers = self._down.setdefault(self.index(button), [])
-        fingers.append(finger)
-        try:
-            yield finger
-        finally:
-            fingers.remove(finger)
-
-    def tell(self, outcome: Outcome, now: float) -> None:
-        """Tell the finger that made a gesture: of those on its button, the last that fits."""
-        fingers = self._down.get(outcome.gesture.button, [])
-        # The board counts in whole milliseconds, so that it may seem to be a little early.
-        begun = [one for one in fingers if one.began - 1 <= outcome.gesture.pressed_at]
-        if begun and begun[-1].outcome is None:
-            begun[-1].outcome = outcome
-            begun[-1].acked_at = now
-            begun[-1].told.set()

@@ -11,75 +11,39 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tableturn_bridge.protocol import LONG_PRESS, VERSION, Color, ResetCause, State
-from tableturn_bridge.virtual.board import Board, Fate, Make
-from tableturn_bridge.virtual.fingers import MASTER, Finger, Fingers
+from tableturn_bridge.protocol import VERSION, ResetCause, State
+from tableturn_bridge.virtual.board import Board, Make
+from tableturn_bridge.virtual.fingers import Fingers
 from tableturn_bridge.virtual.lights import Sign
 from tableturn_bridge.virtual.noise import Noise
+from tableturn_bridge.virtual.panel import LONG_MS, PATIENCE, SHORT_MS, Lamp, Pressed, clock
 from tableturn_bridge.virtual.port import Port
+from tableturn_bridge.virtual.pressing import Pressing
+
+__all__ = [
+    "BOOT_MS",
+    "GREETING",
+    "LONG_MS",
+    "PATIENCE",
+    "SHORT_MS",
+    "Lamp",
+    "Pressed",
+    "VirtualPanel",
+    "clock",
+]
 
 BOOT_MS = 50
 """A virtual panel boots so long after its port was opened. A real one takes 800 to 3000 ms."""
-SHORT_MS = 60
-LONG_MS = LONG_PRESS + 200
-CHORD_MS = 100
-PATIENCE = 30.0
-"""Seconds for which a press waits to see what becomes of it."""
 GREETING = b"\x00\xf0\x0d boot\x06\x1e\x14\xff"
 """Something that a boot loader might say."""
 
 
-def clock() -> float:
-    """Now, in milliseconds."""
-    return time.monotonic() * 1000
-
-
-@dataclass(frozen=True)
-class Lamp:
-    """What a lamp shows: how bright it is now, its colour, what it says, and since when.
-
-    `marked`: it has the start player's mark on top.
-    """
-
-    level: int
-    color: int
-    sign: str
-    since: float
-    marked: bool = False
-
-    @property
-    def color_word(self) -> str:
-        """The colour; empty without one."""
-        known = Color.__members__.values()
-        return Color(self.color).name.lower() if self.color and self.color in known else ""
-
-
-@dataclass(frozen=True)
-class Pressed:
-    """A gesture and what became of it, from the finger's side. All times are those of `clock`.
-
-    `sent` says how often it was sent.
-    """
-
-    fate: Fate
-    kind: str
-    sent: int
-    released_at: float
-    """The contact was let go; debouncing comes after it."""
-    acked_at: float
-    """It was clear what became of it."""
-    lamp_at: float | None
-    """The picture of the lamps changed the last time, if it did so since the release."""
-
-
-class VirtualPanel:
+class VirtualPanel(Pressing):
     """A board that runs by itself on a pseudo terminal.
 
     Args:
@@ -128,7 +92,12 @@ class VirtualPanel:
         self._picture: State | None = None
         self._lamps_at = 0.0
         self._changed = asyncio.Event()
-        self._fingers = Fingers(self.board)
+        self._fingers: Fingers = Fingers(self.board)
+
+    @property
+    def buttons(self) -> int:
+        """How many buttons for seats it has."""
+        return self.board.make.buttons
 
     # ---------------------------------------------------------------- plugging
 
@@ -143,6 +112,10 @@ class VirtualPanel:
         trace: TracebackType | None,
     ) -> None:
         self.unplug()
+
+    async def wait_ended(self) -> None:
+        """Wait until it has ended by itself: for ever."""
+        await asyncio.get_running_loop().create_future()
 
     def plug(self, link: str | Path | None = None) -> str:
         """Plug it in, perhaps under another name; returns the name of its port.
@@ -282,13 +255,20 @@ class VirtualPanel:
         ]
 
     async def wait_lamp(
-        self, button: int, signs: Collection[str], timeout: float, after: float = 0
+        self,
+        button: int,
+        signs: Collection[str],
+        timeout: float,
+        after: float = 0,
+        *,
+        measured: bool = False,
     ) -> Lamp:
         """Wait until a lamp says one of these things, and began to do so after a time.
 
-        Raises TimeoutError after so many seconds, ValueError for a button without a lamp.
+        A model shows what it means: `measured` makes no difference. Raises TimeoutError after so
+        many seconds, ValueError for a button without a lamp.
         """
-        if not 1 <= button <= self.board.make.buttons:
+        if not 1 <= button <= self.buttons:
             raise ValueError(f"button {button} has no lamp")
         async with asyncio.timeout(timeout):
             while True:
@@ -327,84 +307,21 @@ class VirtualPanel:
         self._fingers.plan(button, False, self._now())
         self._settle()
 
-    async def press(
-        self,
-        button: int,
-        ms: float = SHORT_MS,
-        *,
-        bounce: bool = False,
-        wait: bool = False,
-        timeout: float = PATIENCE,
-    ) -> Pressed | None:
-        """Press a button for so long. With `wait`, until it is clear what became of it.
+    def _begin(self) -> float:
+        return self._now()
 
-        With `bounce`, its contact bounces 80 times on both edges. Raises TimeoutError if nothing
-        is clear after so many seconds: the press was too short, or part of another gesture, or
-        the host keeps the panel waiting.
-        """
-        with self._fingers.finger(button, self._now()) as finger:
-            at_rest = self._fingers.plan(button, True, finger.began, bounce)
-            finger.released_at = at_rest + ms
-            end = self._fingers.plan(button, False, finger.released_at, bounce)
-            await self._until(end)
-            return await self._outcome(finger, timeout) if wait else None
-
-    async def hold(
-        self,
-        button: int,
-        ms: float = LONG_MS,
-        *,
-        bounce: bool = False,
-        wait: bool = False,
-        timeout: float = PATIENCE,
-    ) -> Pressed | None:
-        """A long press."""
-        return await self.press(button, ms, bounce=bounce, wait=wait, timeout=timeout)
-
-    async def master(
-        self,
-        ms: float = SHORT_MS,
-        *,
-        bounce: bool = False,
-        wait: bool = False,
-        timeout: float = PATIENCE,
-    ) -> Pressed | None:
-        """Press the button that belongs to no seat."""
-        return await self.press(MASTER, ms, bounce=bounce, wait=wait, timeout=timeout)
-
-    async def chord(
-        self, first: int, second: int, *, wait: bool = False, timeout: float = PATIENCE
-    ) -> Pressed | None:
-        """Hold a button, press a second one, and let go of both."""
-        if first == second or MASTER in (first, second):
-            raise ValueError("two different buttons of seats make a chord")
-        self._fingers.index(second)
-        with self._fingers.finger(first, self._now()) as finger:
-            self._fingers.plan(first, True, finger.began)
-            self._fingers.plan(second, True, finger.began + LONG_MS)
-            finger.released_at = finger.began + LONG_MS + CHORD_MS
-            for button in (second, first):
-                self._fingers.plan(button, False, finger.released_at)
-            await self._until(finger.released_at)
-            return await self._outcome(finger, timeout) if wait else None
+    def _plan(
+        self, button: int, closes: bool, at: float, bounce: bool = False
+    ) -> tuple[float, float]:
+        return at, self._fingers.plan(button, closes, at, bounce)
 
     async def _until(self, end: float) -> None:
-        """Let time pass, and do what was planned for it."""
         self._settle()
         await asyncio.sleep(max(0.0, end - self._now()) / 1000)
         self._settle()
 
-    async def _outcome(self, finger: Finger, timeout: float) -> Pressed:
-        """Wait until it is clear what became of a gesture."""
-        async with asyncio.timeout(timeout):
-            await finger.told.wait()
-        outcome = finger.outcome
-        assert outcome is not None
-        return Pressed(
-            fate=outcome.fate,
-            kind=outcome.gesture.kind.name,
-            sent=outcome.sent,
-            released_at=finger.released_at,
-            acked_at=finger.acked_at,
-            lamp_at=self._lamps_at if self._lamps_at >= finger.released_at else None,
-        )
+    def _told(self, at: float) -> float:
+        return at
+
+    def _lamps_changed_at(self) -> float | None:
+        return self._lamps_at

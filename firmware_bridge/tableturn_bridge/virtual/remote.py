@@ -1,8 +1,10 @@
-"""A virtual panel that runs in another process, for tests and benchmarks.
+"""A panel without a board that runs in another process, for tests and benchmarks.
 
 async with PanelProcess(folder, buttons=4) as panel:
     await panel.wait_lamp(1, ["TURN"])
     told = await panel.press(1, wait=True)
+
+With `emulated=True` it is the real firmware on an emulated board, else a model of it.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from tableturn_bridge.virtual.control import LONGEST_LINE
 
 PATIENCE = 20.0
 """Seconds for a process to start or to end."""
+COMPILING = 120.0
+"""Seconds more for one that has to be compiled first."""
 
 
 class ControlError(Exception):
@@ -26,7 +30,7 @@ class ControlError(Exception):
 
 
 class RemotePanel:
-    """The control socket of a virtual panel. Each call has a connection of its own."""
+    """The control socket of a panel. Each call has a connection of its own."""
 
     def __init__(self, control: str | Path) -> None:
         self.control = Path(control)
@@ -36,7 +40,7 @@ class RemotePanel:
         try:
             reader, writer = await asyncio.open_unix_connection(self.control, limit=LONGEST_LINE)
         except OSError as error:
-            raise ControlError(f"no virtual panel listens at {self.control}") from error
+            raise ControlError(f"no panel listens at {self.control}") from error
         try:
             writer.write(json.dumps({"do": do} | values).encode() + b"\n")
             line = await reader.readline()
@@ -45,7 +49,7 @@ class RemotePanel:
         finally:
             writer.close()
         if not line:
-            raise ControlError("the virtual panel has ended")
+            raise ControlError("the panel has ended")
         answer: dict[str, Any] = json.loads(line)
         if not answer.pop("ok"):
             raise ControlError(answer["error"])
@@ -73,10 +77,20 @@ class RemotePanel:
         return lamps
 
     async def wait_lamp(
-        self, button: int, signs: list[str], timeout: float = 10, after: float = 0
+        self,
+        button: int,
+        signs: list[str],
+        timeout: float = 10,
+        after: float = 0,
+        *,
+        measured: bool = False,
     ) -> dict[str, Any]:
-        """Wait until a lamp says one of these things, and began to do so after a time."""
-        return await self.ask("wait_lamp", button=button, signs=signs, timeout=timeout, after=after)
+        """Wait until a lamp says one of these things, and began to do so after a time.
+
+        With `measured`, until the light of an emulated board alone says it.
+        """
+        values = {"button": button, "signs": signs, "timeout": timeout, "after": after}
+        return await self.ask("wait_lamp", measured=measured, **values)
 
     async def state(self) -> dict[str, Any]:
         """What it knows: port, session, revision, armed buttons."""
@@ -103,39 +117,52 @@ class RemotePanel:
         """From now on, this share of all bytes gets lost or is wrong."""
         await self.ask("noise", share=share)
 
+    async def emulator(self, line: str) -> dict[str, str]:
+        """Ask the emulator of an emulated board something, in its own words."""
+        answer: dict[str, str] = (await self.ask("emulator", line=line))["answer"]
+        return answer
+
 
 class PanelProcess(RemotePanel):
-    """A virtual panel in a process that ends with this one.
+    """A panel in a process that ends with this one.
 
     Args:
         folder: Where its port's name (`panel`) and its socket (`control`) are made.
-        options: As on the command line, without the dashes: `buttons=4`, `boot_ms=0`.
+        emulated: The real firmware on an emulated board, not a model of it.
+        options: As on the command line, without the dashes: `buttons=4`, `boot_ms=0`; True for an
+            option that stands alone: `greeting=True`.
     """
 
-    def __init__(self, folder: Path, **options: float | str) -> None:
+    def __init__(
+        self, folder: Path, *, emulated: bool = False, **options: float | str | bool
+    ) -> None:
         super().__init__(folder / "control")
         self.link = folder / "panel"
         self.process: Process | None = None
+        self.emulated = emulated
         self._options = options
 
     async def __aenter__(self) -> Self:
         arguments = [f"--link={self.link}", f"--control={self.control}"]
-        arguments += [f"--{key.replace('_', '-')}={one}" for key, one in self._options.items()]
+        for key, value in self._options.items():
+            option = f"--{key.replace('_', '-')}"
+            if value is not False:
+                arguments.append(option if value is True else f"{option}={value}")
         # Its input is never written to, but ends when this process does, however that is.
         self.process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "tableturn_bridge.virtual",
+            f"tableturn_bridge.{'emulated' if self.emulated else 'virtual'}",
             *arguments,
             stdin=PIPE,
             stdout=PIPE,
-            stderr=DEVNULL,
+            stderr=None if self.emulated else DEVNULL,
         )
         assert self.process.stdout is not None
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(PATIENCE + (COMPILING if self.emulated else 0)):
                 if not await self.process.stdout.readline():
-                    raise ControlError("the virtual panel didn't start")
+                    raise ControlError("the panel didn't start")
         except BaseException:
             await self.end()
             raise

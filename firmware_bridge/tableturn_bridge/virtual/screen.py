@@ -1,4 +1,4 @@
-"""A virtual panel in a terminal: its lamps as blocks of light, the keyboard as its buttons."""
+"""A panel in a terminal: its lamps as blocks of light, the keyboard as its buttons."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from tableturn_bridge.protocol import ResetCause
 from tableturn_bridge.virtual.board import Fate
 from tableturn_bridge.virtual.keys import Do, Keys, Wish, legend
 from tableturn_bridge.virtual.lights import BRIGHTEST
+from tableturn_bridge.virtual.panel import LONG_MS, UNCLEAR, Lamp, Panel, Pressed
 from tableturn_bridge.virtual.port import LinkTaken
-from tableturn_bridge.virtual.pty import LONG_MS, Lamp, Pressed, VirtualPanel
 from tableturn_client.drawing.look import ASCII, Look, Signs
 from tableturn_client.drawing.words import clean, cut
 from tableturn_client.play.terminal import is_screen
@@ -62,6 +62,7 @@ WORDS = {
     "HELD_CHORD": "held, and a second one: undo",
     "TEST": "lamp test",
     "DARK": "no power",
+    UNCLEAR: "can't be made out",
 }
 """What each sign means at the table."""
 
@@ -186,7 +187,7 @@ def _level(lamp: Lamp) -> int:
 
 
 async def show(
-    panel: VirtualPanel,
+    panel: Panel,
     status: Status,
     *,
     input: Input | None = None,
@@ -211,7 +212,7 @@ async def show(
         await screen.end()
 
 
-async def _lines(panel: VirtualPanel, status: Status, file: TextIO) -> None:
+async def _lines(panel: Panel, status: Status, file: TextIO) -> None:
     """Write the drawing whenever it says something else; the moving of a lamp is no news."""
     before: object = None
     while True:
@@ -228,10 +229,10 @@ async def _lines(panel: VirtualPanel, status: Status, file: TextIO) -> None:
 class _Screen:
     """The drawing that moves, and the keys."""
 
-    def __init__(self, panel: VirtualPanel, status: Status) -> None:
+    def __init__(self, panel: Panel, status: Status) -> None:
         self._panel = panel
         self._status = status
-        self._keys = Keys(panel.board.make.buttons)
+        self._keys = Keys(panel.buttons)
         self._note = ""
         self._help = False
         self._drawn: object = None

@@ -19,6 +19,7 @@ from tableturn_bridge.patterns import Pattern
 from tableturn_bridge.virtual import lights, screen
 from tableturn_bridge.virtual.board import Fate
 from tableturn_bridge.virtual.keys import Do, Keys, Wish, legend
+from tableturn_bridge.virtual.panel import UNCLEAR
 from tableturn_bridge.virtual.pty import Lamp, VirtualPanel
 from tableturn_bridge.virtual.screen import FATES, FOLDS, WORDS, draw, show
 from tableturn_client.drawing.look import ASCII
@@ -132,7 +133,7 @@ def test_colours_are_written_only_where_they_are_wanted() -> None:
 
 def test_each_sign_and_each_fate_has_words_of_its_own() -> None:
     signs = {pattern.name for pattern in Pattern}
-    signs |= {*lights.ONCE, *lights.WAITING, "HELD_LONG", "HELD_CHORD", "TEST", "DARK"}
+    signs |= {*lights.ONCE, *lights.WAITING, "HELD_LONG", "HELD_CHORD", "TEST", "DARK", UNCLEAR}
     assert set(WORDS) == signs
     assert len(set(WORDS.values())) == len(WORDS)
     assert set(FATES) == set(Fate)
