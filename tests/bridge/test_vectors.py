@@ -1,22 +1,39 @@
-"""The golden vectors: right by themselves, and kept by the codec and by the virtual panel."""
+"""The golden vectors: right by themselves; kept by codec, virtual panel and firmware."""
 
 from __future__ import annotations
 
 import importlib.util
-import json
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from tableturn_bridge.frames import Decoder, crc, encode
-from tableturn_bridge.protocol import MESSAGES, Message, ResetCause
-from tableturn_bridge.virtual.board import Board, Make
-from tests.meta.tree import ROOT
+from tableturn_bridge.protocol import (
+    MESSAGES,
+    PANEL_TO_HOST,
+    Hello,
+    HelloRequest,
+    Message,
+    Ping,
+    Pong,
+    ResetCause,
+    State,
+)
+from tests.bridge.board.benches import BOARDS, Kind, on_the_bench
+from tests.bridge.board.sequences import (
+    EVERY,
+    FRAMES,
+    PANEL,
+    VECTORS,
+    Played,
+    check_bytes,
+    check_light,
+    check_sent,
+    check_signs,
+    play,
+)
 
-VECTORS = ROOT / "firmware_bridge" / "vectors"
-FRAMES = json.loads((VECTORS / "frames.json").read_text("utf-8"))
-PANEL = json.loads((VECTORS / "panel.json").read_text("utf-8"))
 KINDS = {kind.__name__: kind for kind in MESSAGES.values()}
 
 # Wide enough to read them by eye: the sizes of all fields, apart from the code that packs them.
@@ -138,68 +155,90 @@ def test_the_codec_keeps_the_golden_streams(entry: dict[str, Any], size: int) ->
     assert {name: getattr(decoder.counts, name) for name in entry["counts"]} == entry["counts"]
 
 
-# ---------------------------------------------------------------- the virtual panel
+# ---------------------------------------------------------------- both boards
 
 
-class Sent:
-    """What a panel has sent, and when."""
-
-    def __init__(self) -> None:
-        self.frames: list[tuple[float, str, dict[str, Any]]] = []
-        self._decoder = Decoder()
-
-    def collect(self, board: Board, now: float) -> None:
-        for message in self._decoder.feed(board.take_output()):
-            self.frames.append((now, type(message).__name__, dict(vars(message))))
+def named(sequence: dict[str, Any]) -> str:
+    return str(sequence["name"])
 
 
-def run_to(board: Board, sent: Sent, at: float) -> None:
-    """Let the panel do what is due before this time, each thing at its own."""
-    while (due := board.next_time()) is not None and due <= at:
-        board.advance(due)
-        sent.collect(board, due)
-    board.advance(at)
-    sent.collect(board, at)
+def on_the_model(sequence: dict[str, Any]) -> Played:
+    with on_the_bench("virtual", sequence["buttons"], uid=sequence["uid"]) as bench:
+        played = play(sequence, bench)
+        check_sent(sequence, played)
+        check_bytes(bench)
+        return played
 
 
-def play(sequence: dict[str, Any]) -> list[tuple[float, str, dict[str, Any]]]:
-    """Do what a sequence's host and people do; check the lamps; return what the panel sends."""
-    board = Board(Make(sequence["buttons"]), sequence["uid"])
-    sent = Sent()
-    for step in sequence["steps"]:
-        at = step["at"]
-        run_to(board, sent, at)
-        if "start" in step:
-            board.power_on(ResetCause[step["start"]], at)
-        elif "host" in step:
-            board.received(bytes.fromhex(step["frame"]), at)
-        elif "bytes" in step:
-            board.received(bytes.fromhex(step["bytes"]), at)
-        elif "down" in step:
-            board.edge(step["down"], True, at)
-        elif "up" in step:
-            board.edge(step["up"], False, at)
-        elif "shows" in step:
-            assert list(board.signs(at)) == step["shows"], f"at {at}"
-            marked = [button for button, sign in enumerate(board.shown(at)) if sign.marked]
-            assert marked == ([step["marked"]] if "marked" in step else []), f"at {at}"
-        sent.collect(board, at)
-    run_to(board, sent, sequence["until"])
-    return sent.frames
-
-
-@pytest.mark.parametrize("sequence", PANEL["sequences"], ids=lambda sequence: sequence["name"])
+@pytest.mark.parametrize("sequence", PANEL["sequences"], ids=named)
 def test_the_virtual_panel_keeps_the_golden_sequences(sequence: dict[str, Any]) -> None:
-    tolerance = PANEL["tolerance"]
-    expected = [step for step in sequence["steps"] if "panel" in step]
-    sent = play(sequence)
-    told = [(step["at"], step["panel"]) for step in expected]
-    assert [name for _, name, _ in sent] == [name for _, name in told], (sent, told)
-    for (at, name, fields), step in zip(sent, expected, strict=True):
-        assert abs(at - step["at"]) <= tolerance, (sequence["name"], at, step)
-        for field, value in step["fields"].items():
-            allowed = tolerance if field == "age" else 0
-            assert abs(fields[field] - value) <= allowed, (name, at, field, fields[field], value)
+    played = on_the_model(sequence)
+    check_signs(played)
+    assert len(played.signs) == sum("shows" in step for step in sequence["steps"])
+
+
+@pytest.mark.parametrize("sequence", PANEL["sequences"], ids=named)
+def test_the_firmware_keeps_the_golden_sequences(sequence: dict[str, Any]) -> None:
+    """What its lamps say is told by their light, which is that of the virtual panel throughout."""
+    model = on_the_model(sequence)
+    with on_the_bench("firmware", sequence["buttons"], uid=sequence["uid"]) as bench:
+        played = play(sequence, bench)
+        check_sent(sequence, played)
+        check_bytes(bench)
+        looks = sequence["until"] // EVERY * sequence["buttons"]
+        assert check_light(played, model) > looks * 0.6
+
+
+@pytest.mark.parametrize("kind", BOARDS)
+def test_panels_keep_the_golden_streams(kind: Kind) -> None:
+    """Of each stream they read what our codec reads: they answer the pings, show the picture, and
+    count the same damage."""
+    for entry in FRAMES["streams"]:
+        data = bytes.fromhex(entry["bytes"])
+        with on_the_bench(kind) as bench:
+            bench.greet()
+            bench.wait(400)
+            bench.messages()
+            bench.raw(data)
+            bench.wait(len(data) / 10 + 20)
+            answered = [message for message in bench.messages() if isinstance(message, Pong)]
+            pong = bench.pinged()
+        decoder = Decoder()
+        read = decoder.feed(data + encode(Ping(300), 0))
+        pings = [message.token for message in read if isinstance(message, Ping)]
+        pictures = [message.revision for message in read if isinstance(message, State)]
+        assert [one.token for one in answered] + [300] == pings, entry["name"]
+        assert pong.revision == (pictures[-1] if pictures else 0), entry["name"]
+        assert pong.crc_errors == decoder.counts.crc_errors, entry["name"]
+
+
+@pytest.mark.parametrize("kind", BOARDS)
+def test_panels_read_the_golden_frames(kind: Kind) -> None:
+    with on_the_bench(kind) as bench:
+        for entry in FRAMES["frames"]:
+            message = message_of(entry)
+            if isinstance(message, PANEL_TO_HOST):
+                continue
+            if not isinstance(message, HelloRequest):
+                bench.greet()
+            bench.wait(20)
+            bench.messages()
+            bench.raw(bytes.fromhex(entry["frame"]))
+            bench.wait(20)
+            said = bench.messages()
+            match message:
+                case HelloRequest(proto_min=least, proto_max=most):
+                    (hello,) = said
+                    assert isinstance(hello, Hello)
+                    assert (hello.protocol, least <= 1 <= most) == (1, bool(hello.session))
+                case Ping(token=token):
+                    (pong,) = said
+                    assert isinstance(pong, Pong)
+                    assert pong.token == token
+                case State(revision=revision):
+                    assert bench.pinged().revision == revision
+            bench.reset(ResetCause.EXTERNAL)
+            bench.wait(20)
 
 
 def test_the_steps_of_all_sequences_are_in_order_and_their_frames_are_right() -> None:
