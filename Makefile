@@ -18,8 +18,16 @@ GAME ?= eastern-wonders
 # How many processes pytest uses: make test JOBS=0 runs all in one.
 JOBS ?= auto
 
+# The panel whose firmware is meant: its buttons (2 to 6), and yes where it has WS2812 pixels.
+BUTTONS ?= 4
+PIXELS ?=
+# Where the board is (make flash PORT=/dev/ttyUSB0), and the speed of its boot loader if not found.
+PORT ?=
+BAUD ?=
+
 .PHONY: help setup run test lint format typecheck protolint unit nightly bench protos \
-	clauses rules-docs protos-release lock upgrade clean distclean
+	clauses rules-docs pictures protos-release lock upgrade clean distclean \
+	firmware flash emulator install-pi uninstall-pi
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +52,8 @@ lint: setup protolint ## Style, types, protos and the direction of imports
 	$(bin)/ruff format --quiet --check .
 	$(bin)/mypy
 	$(bin)/lint-imports --no-logo
+	@git ls-files -z --cached --others --exclude-standard '*.c' '*.h' \
+	  | xargs -0 --no-run-if-empty $(bin)/clang-format --dry-run --Werror
 
 # Compared with the last release, if protos/released.binpb (make protos-release) is there.
 protolint: setup
@@ -53,9 +63,11 @@ protolint: setup
 	  $(bin)/buf breaking --against protos/released.binpb; \
 	fi
 
-format: setup ## Format the Python code and sort its imports
+format: setup ## Format the Python and C code, and sort imports
 	$(bin)/ruff check --quiet --fix-only .
 	$(bin)/ruff format .
+	@git ls-files -z --cached --others --exclude-standard '*.c' '*.h' \
+	  | xargs -0 --no-run-if-empty $(bin)/clang-format -i
 
 nightly: setup ## The long tests
 	@$(setup)/environment protos
@@ -68,11 +80,37 @@ bench: setup ## Measure what benchmarks/ measures
 protos: ## Generate the Python code of protos/
 	$(setup)/generate-protos
 
+firmware: ## Compile the firmware of a panel; BUTTONS=2..6, PIXELS=yes
+	@$(setup)/environment run
+	@$(setup)/system-packages firmware
+	@$(bin)/python deploy/panel/firmware.py --buttons '$(BUTTONS)' --pixels '$(PIXELS)'
+
+flash: ## Write it into a board: PORT=/dev/ttyUSB0, BUTTONS and PIXELS as above
+	@$(setup)/environment run
+	@$(setup)/system-packages flash
+	@$(bin)/python deploy/panel/flash.py --port '$(PORT)' --baud '$(BAUD)' \
+	  --buttons '$(BUTTONS)' --pixels '$(PIXELS)'
+
+emulator: ## Compile the emulated board of: tableturn panel --simulate
+	@$(setup)/environment run
+	@$(setup)/system-packages firmware
+	@$(setup)/system-packages emulator
+	@$(bin)/python deploy/panel/emulator.py
+
+install-pi: ## Install service and panel on this machine, so that it boots into a table
+	@deploy/pi/install
+
+uninstall-pi: ## Take that away again; the tables stay
+	@deploy/pi/install --remove
+
 clauses: setup ## Which test proves which clause of the rules
 	@$(bin)/python -m tests.clause_report
 
 rules-docs: setup ## Write docs/rules/ from the rules' own texts
 	$(bin)/python -m tableturn_server.rules.texts docs/rules
+
+pictures: setup ## Draw the pictures of the docs
+	$(bin)/python docs/pictures/make.py
 
 protos-release: setup ## Remember the protos as released: later ones must stay compatible
 	$(bin)/buf build --output protos/released.binpb

@@ -1,14 +1,18 @@
-"""Draws the pictures of the docs from a real game: `python docs/pictures/make.py`.
+"""Draws the pictures of the docs: `make pictures`, or `python docs/pictures/make.py FOLDER`.
 
-A golden game is replayed to a lively position, and drawn as `tableturn show` draws it.
+For those of the terminal a golden game is replayed to a lively position, and drawn as `tableturn
+show` draws it. Those of a panel as hardware are drawn from what bridge and firmware go by.
 """
 
 from __future__ import annotations
 
 import io
 import re
+import sys
 from pathlib import Path
 
+import patterns
+import wiring
 from rich.console import Console
 from rich.text import Text
 
@@ -93,18 +97,25 @@ def panel() -> str:
     return draw_panel(lamps, status, help=True, width=WIDTH, color=True)
 
 
-def write(name: str, title: str, text: Text) -> None:
-    """Write a drawing as SVG that needs nothing from elsewhere."""
+def of_terminal(title: str, text: Text) -> str:
+    """A drawing as SVG that needs nothing from elsewhere."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
     console.print(text)
     svg = console.export_svg(title=title)
-    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
-    (HERE / name).write_text(svg, "utf-8")
+    return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
 
 
-if __name__ == "__main__":
+def main(folder: Path) -> None:
+    """Write all pictures into a folder."""
     for game in ("eastern-wonders", "from-sand-to-sea"):
         view = position(f"{game.replace('-', '_')}_4.txt")
         drawn = draw(view, Look(WIDTH, 60), Eyes((1,), 1))
-        write(f"{game}.svg", "tableturn show harbour", drawn)
-    write("panel.svg", "tableturn panel --virtual", Text.from_ansi(panel()))
+        (folder / f"{game}.svg").write_text(of_terminal("tableturn show harbour", drawn), "utf-8")
+    on_screen = of_terminal("tableturn panel --virtual", Text.from_ansi(panel()))
+    (folder / "panel.svg").write_text(on_screen, "utf-8")
+    (folder / "panel-patterns.svg").write_text(patterns.draw(), "utf-8")
+    (folder / "panel-wiring.svg").write_text(wiring.draw(), "utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if sys.argv[1:] else HERE)

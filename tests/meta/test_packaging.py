@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tarfile
 import zipfile
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -14,16 +15,27 @@ from tests.meta.tree import ROOT, committed_files, pyproject
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     """The names of the files in the wheel."""
-    folder = tmp_path_factory.mktemp("wheel")
+    with zipfile.ZipFile(built("wheel", tmp_path_factory.mktemp("wheel"))) as archive:
+        return set(archive.namelist())
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The names of the files in the archive of sources, without its folder's."""
+    with tarfile.open(built("sdist", tmp_path_factory.mktemp("sdist"))) as archive:
+        return {name.partition("/")[2] for name in archive.getnames()}
+
+
+def built(target: str, folder: Path) -> Path:
+    """Build a package into a folder."""
     subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder],
+        [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", folder],
         cwd=ROOT,
         check=True,
         capture_output=True,
     )
-    [file] = folder.glob("*.whl")
-    with zipfile.ZipFile(file) as archive:
-        return set(archive.namelist())
+    [file] = folder.iterdir()
+    return file
 
 
 def packages() -> list[Path]:
@@ -45,6 +57,16 @@ def test_the_wheel_holds_all_files_of_the_packages(wheel: set[str]) -> None:
 def test_the_wheel_puts_nothing_else_into_site_packages(wheel: set[str]) -> None:
     tops = {name.partition("/")[0] for name in wheel if ".dist-info/" not in name}
     assert tops == {package.name for package in packages()}
+
+
+def test_no_package_holds_the_emulator(wheel: set[str], sdist: set[str]) -> None:
+    """It is under the GPL, and all else is not."""
+    emulator = Path("firmware_bridge/emulator")
+    files = [path for path in committed_files() if path.is_relative_to(emulator)]
+    assert Path("firmware_bridge/emulator/main.c") in files
+    assert sdist.isdisjoint(map(str, files))
+    assert {Path(name).name for name in wheel if name.endswith((".c", ".h"))} == set()
+    assert "firmware_bridge/firmware/panel_core.c" in sdist
 
 
 def test_every_package_says_that_it_is_typed() -> None:
