@@ -15,7 +15,6 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, fields
 from enum import IntEnum, IntFlag
-from functools import cache
 from typing import Annotated, Any, ClassVar, get_args, get_type_hints
 
 VERSION = 1
@@ -150,6 +149,8 @@ class Message:
 
     CODE: ClassVar[int]
     FORM: ClassVar[struct.Struct]
+    FORMS: ClassVar[tuple[str, ...]]
+    """How each field is packed, in the notation of `struct`; `FORM` is all of them."""
 
     def body(self) -> bytes:
         """The bytes of the body. Raises ValueError if a value doesn't fit its field."""
@@ -169,14 +170,13 @@ class Message:
             return None
         values = iter(cls.FORM.unpack_from(body))
         arguments: list[Any] = []
-        for form in _forms(cls):
+        for form in cls.FORMS:
             count = int(form[:-1] or 1)
             taken = tuple(next(values) for _ in range(count))
             arguments.append(taken if form[:-1] else taken[0])
         return cls(*arguments)
 
 
-@cache
 def _forms(kind: type[Message]) -> tuple[str, ...]:
     """How each field of a message is packed, in the notation of `struct`."""
     hints = get_type_hints(kind, include_extras=True)
@@ -310,7 +310,8 @@ PANEL_TO_HOST: tuple[type[Message], ...] = (Hello, Pong, Event)
 MESSAGES: dict[int, type[Message]] = {}
 
 for _kind in (*HOST_TO_PANEL, *PANEL_TO_HOST):
-    _kind.FORM = struct.Struct("<" + "".join(_forms(_kind)))
+    _kind.FORMS = _forms(_kind)
+    _kind.FORM = struct.Struct("<" + "".join(_kind.FORMS))
     assert _kind.FORM.size <= LONGEST_BODY
     MESSAGES[_kind.CODE] = _kind
 
