@@ -1,4 +1,4 @@
-"""A table with a panel, all of real processes: service, Valkey, bridge, virtual panel."""
+"""A table with a panel, all of real processes: service, Valkey, bridge, and a board of a kind."""
 
 from __future__ import annotations
 
@@ -13,18 +13,39 @@ import time
 import tty
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from tableturn_bridge.virtual.remote import ControlError, PanelProcess, RemotePanel
+from tableturn_bridge.virtual.remote import ControlError, PanelProcess
 from tableturn_client import Client, connect
 from tableturn_client.credentials import Credentials
 from tableturn_client.errors import NoAnswer, Refused
 from tableturn_client.messages import LogEntry, TableView
 from tests.e2e.processes import TABLETURN, CommandLine, environment
+from tests.support import boards
 
 WITHIN = 30.0
 ASKED = ["TURN", "STAGED"]
+
+
+class Kind(StrEnum):
+    """What stands for a board in a test."""
+
+    VIRTUAL = "virtual"
+    """A model of the firmware."""
+    EMULATED = "emulated"
+    """The real firmware, on an emulated chip."""
+
+
+def panel_of(kind: Kind, folder: Path, *, buttons: int, **options: Any) -> PanelProcess:
+    """A panel of a kind, with its port and its socket in a folder."""
+    if kind == Kind.EMULATED:
+        # Made here, where a machine without the tools skips the test and doesn't fail it.
+        boards.firmware(buttons)
+        boards.emulator()
+        options["emulated"] = True
+    return PanelProcess(folder, buttons=buttons, **options)
 
 
 async def until(so: Callable[[], Any], what: str, within: float = WITHIN) -> Any:
@@ -51,6 +72,9 @@ class BridgeProcess:
     before: tuple[str, ...] = ()
     process: subprocess.Popen[bytes] | None = None
     lives: int = 0
+    _told: list[dict[str, Any]] = field(default_factory=list)
+    _read: int = 0
+    """So many bytes of its output are in there already."""
 
     @property
     def state(self) -> Path:
@@ -141,9 +165,14 @@ class BridgeProcess:
     def told(self, kind: str = "") -> list[dict[str, Any]]:
         """What it told, over all its lives."""
         path = self.home / "bridge.out"
-        lines = path.read_text().splitlines() if path.exists() else []
-        found = [json.loads(line) for line in lines if line.endswith("}")]
-        return [one for one in found if kind in ("", one["event"])]
+        if path.exists():
+            with path.open("rb") as told:
+                told.seek(self._read)
+                lines = told.read()
+            whole = lines[: lines.rfind(b"\n") + 1]
+            self._read += len(whole)
+            self._told += [json.loads(line) for line in whole.splitlines()]
+        return [one for one in self._told if kind in ("", one["event"])]
 
     def errors(self) -> str:
         path = self.home / "bridge.err"
@@ -222,7 +251,7 @@ class Evening:
     """An evening at a free-table of three, played by presses only."""
 
     server: str
-    panel: RemotePanel
+    panel: PanelProcess
     bridge: BridgeProcess
     client: Client
     accepted: int = 0
@@ -277,9 +306,9 @@ class Evening:
         return button
 
     async def shows(self, view: TableView) -> None:
-        """Wait until the panel shows the table as it is in this view."""
+        """Wait until the panel shows the table as it is in this view, or later."""
         end = time.monotonic() + WITHIN
-        while (await self.panel.state())["revision"] != view.revision:
+        while ((await self.panel.state())["revision"] or 0) < view.revision:
             assert time.monotonic() < end, f"the panel doesn't show revision {view.revision}"
             await asyncio.sleep(0.01)
 
@@ -305,14 +334,15 @@ async def evening(
     folder: Path,
     server: str,
     *options: str,
+    kind: Kind = Kind.VIRTUAL,
     buttons: int = 3,
-    noise: float = 0.0,
-    seed: int = 0,
+    boot_ms: int = 30,
+    **more: Any,
 ) -> AsyncIterator[Evening]:
     """A panel that is plugged in, a bridge that works it, and nobody seated yet."""
     given = [word for option in options for word in ("--option", option)]
     async with (
-        PanelProcess(folder, buttons=buttons, boot_ms=30, seed=seed, noise=noise) as panel,
+        panel_of(kind, folder, buttons=buttons, boot_ms=boot_ms, **more) as panel,
         bridge(folder / "machine", server, panel.link, *given) as working,
         connect(server) as client,
     ):

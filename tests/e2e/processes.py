@@ -59,6 +59,14 @@ def command_lines() -> dict[int, str]:
     return found
 
 
+def parent(pid: int) -> int:
+    """Who has started a process; 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
 def _directory(pid: int) -> str:
     """The working directory of a process; that of a Valkey is where its data are."""
     try:

@@ -11,7 +11,15 @@ import pytest
 from tableturn.v1 import table_pb2
 from tableturn.v1.table_pb2 import ChangeKind, TableStatus
 from tests.e2e.calls import Connection, digest, new_id, new_token
-from tests.e2e.processes import Service, alive, command_lines, running_valkey, serving, until
+from tests.e2e.processes import (
+    Service,
+    alive,
+    command_lines,
+    parent,
+    running_valkey,
+    serving,
+    until,
+)
 from tests.e2e.tables import Table, gapless
 
 pytestmark = pytest.mark.e2e
@@ -20,13 +28,11 @@ WORKER = "tableturn_server.bots.worker"
 
 def workers_of(service: Service) -> list[int]:
     """The bot workers that a service has started."""
-    found = []
-    for pid, words in command_lines().items():
-        if WORKER in words and alive(pid):
-            stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            if int(stat[1]) == service.pid:
-                found.append(pid)
-    return found
+    return [
+        pid
+        for pid, words in command_lines().items()
+        if WORKER in words and alive(pid) and parent(pid) == service.pid
+    ]
 
 
 def table_of_bots(
