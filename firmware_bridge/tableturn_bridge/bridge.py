@@ -23,9 +23,9 @@ from datetime import datetime
 from typing import Protocol
 
 from tableturn_bridge.gestures import Counts
-from tableturn_bridge.lamps import BRIGHTEST, alike, next_change, picture, seats_of, tag_of
+from tableturn_bridge.lamps import alike, next_change, picture, seats_of, tag_of
 from tableturn_bridge.lease import Held, Lease, Sleep
-from tableturn_bridge.patterns import Pattern
+from tableturn_bridge.patterns import BRIGHTEST, Pattern
 from tableturn_bridge.protocol import NO_BUTTON, Event, Result, State
 from tableturn_bridge.status import News, Tell, at_table, gesture_refused, gesture_told, turn_of
 from tableturn_bridge.telling import Later, Timer, by_the_loop

@@ -12,6 +12,7 @@ import click
 from tableturn_bridge.choosing import Choice, board_options, without_board
 from tableturn_bridge.ending import ending_in_order
 from tableturn_bridge.parts import parts
+from tableturn_bridge.patterns import BRIGHTEST, DIMMEST
 from tableturn_bridge.upkeep import doctor_command, locks_of, off_command, status_command
 from tableturn_client import Retry, connect
 from tableturn_client.cli.command import Command, Ended, command, read_options
@@ -60,10 +61,10 @@ LINES = 6
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="See `rules GAME`.")
 @click.option(
     "--brightness",
-    type=click.IntRange(1, 255),
-    default=255,
+    type=click.IntRange(DIMMEST, BRIGHTEST),
+    default=BRIGHTEST,
     metavar="N",
-    help="How bright the lamps are, 1 to 255 [255].",
+    help=f"How bright the lamps are, {DIMMEST} to {BRIGHTEST} [{BRIGHTEST}].",
 )
 @timing_options
 async def run_command(
@@ -164,9 +165,9 @@ async def _until_one_ends(*works: Coroutine[Any, Any, None]) -> None:
             if not task.done():
                 task.cancel()
         await asyncio.wait(tasks)
-    for task in tasks:
-        if not task.cancelled():
-            task.result()
+        failed = [error for task in tasks if not task.cancelled() and (error := task.exception())]
+    for error in failed:
+        raise error
 
 
 def _teller(session: Session) -> Tell:

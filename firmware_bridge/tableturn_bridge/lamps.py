@@ -16,7 +16,7 @@ import binascii
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from tableturn_bridge.patterns import Pattern, lamp
+from tableturn_bridge.patterns import BRIGHTEST, Pattern, lamp
 from tableturn_bridge.protocol import MOST_BUTTONS, Color, Flags, State, with_mark
 from tableturn_client import Confirmation
 from tableturn_client.messages import (
@@ -29,7 +29,6 @@ from tableturn_client.messages import (
     TableView,
 )
 
-BRIGHTEST = 255
 QUIET_AFTER = 60_000
 """Milliseconds for which the winner's lamp says so, after the last change of the table."""
 

@@ -16,6 +16,10 @@ from enum import IntEnum
 STEP = 64
 """Milliseconds of one step."""
 STEPS = 16
+BRIGHTEST = 255
+DIMMEST = 48
+"""How bright lamps are at least: on a board that has 32 levels of light, dim ones could not be told
+from others below it."""
 
 
 class Pattern(IntEnum):

@@ -17,10 +17,10 @@ from tableturn_bridge.bridge import PATIENCE, Board, Bridge
 from tableturn_bridge.connection import Happened, Lost, Ready, Stats
 from tableturn_bridge.errors import NotASerialPort, PanelTrouble
 from tableturn_bridge.gestures import Counts
-from tableturn_bridge.lamps import BRIGHTEST, alike, seats_of
+from tableturn_bridge.lamps import alike, seats_of
 from tableturn_bridge.lease import Held, Sleep, holder_name
 from tableturn_bridge.link import Pressed
-from tableturn_bridge.patterns import Pattern
+from tableturn_bridge.patterns import BRIGHTEST, Pattern
 from tableturn_bridge.protocol import Event, Hello, Result
 from tableturn_bridge.sitting import Place, Sitting, UsedElsewhere, can_play
 from tableturn_bridge.status import News, Tell

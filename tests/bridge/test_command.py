@@ -333,7 +333,7 @@ def test_a_service_that_is_away_is_waited_for(home: Path) -> None:
         (("--virtual", "--seats", "1,two"), "--seats"),
         (("--virtual", "--seats", ""), "--seats"),
         (("--virtual", "--option", "rounds"), "NAME=VALUE"),
-        (("--virtual", "--brightness", "0"), "--brightness"),
+        (("--virtual", "--brightness", "47"), "--brightness"),
         (("dance",), "dance"),
         (("off", "harbour", "0"), "UID"),
         (("off", "harbour"), "UID"),

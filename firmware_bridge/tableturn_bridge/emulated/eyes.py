@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tableturn_bridge.emulated.lamps import NEAR, Scene, Watched
 from tableturn_bridge.emulated.life import Claim
 from tableturn_bridge.emulated.observer import Observer
-from tableturn_bridge.virtual.lights import BRIGHTEST
+from tableturn_bridge.patterns import BRIGHTEST
 from tableturn_bridge.virtual.panel import UNCLEAR, Lamp
 
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from tableturn_bridge.emulated.light import Trace, wrong_at
-from tableturn_bridge.patterns import OWN, SHAPES, STEP, STEPS, Pattern
+from tableturn_bridge.patterns import BRIGHTEST, OWN, SHAPES, STEP, STEPS, Pattern
 from tableturn_bridge.protocol import LONG_PRESS
 from tableturn_bridge.virtual import lights
-from tableturn_bridge.virtual.lights import BRIGHTEST, Sign
+from tableturn_bridge.virtual.lights import Sign
 from tableturn_bridge.virtual.panel import UNCLEAR
 
 SOON = 120.0

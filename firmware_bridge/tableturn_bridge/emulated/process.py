@@ -188,12 +188,14 @@ class Emulator:
         folder = tempfile.TemporaryDirectory(prefix="tableturn-")
         try:
             # Its input is never written to, but ends when this process does, however that is.
+            # A Ctrl-C is for this process: in its group, the emulator would be gone before us.
             process = await asyncio.create_subprocess_exec(
                 settings.program,
                 *settings.arguments(Path(folder.name) / "control"),
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=PIPE,
+                start_new_session=True,
             )
         except BaseException:
             folder.cleanup()

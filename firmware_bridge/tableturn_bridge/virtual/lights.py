@@ -22,7 +22,6 @@ RUN = STEP * STEPS
 """Milliseconds of one run of a pattern."""
 LAMP_TEST = 4 * STEP
 """All lamps are lit for so long after a start."""
-BRIGHTEST = 255
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ async def _run(panel: Startable, control: Path | None) -> None:
     """Run a panel until somebody ends it."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, ended.set)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(panel)

@@ -19,11 +19,10 @@ from prompt_toolkit.output import Output
 from rich.console import Console
 from rich.text import Text
 
-from tableturn_bridge.patterns import STEP
+from tableturn_bridge.patterns import BRIGHTEST, STEP
 from tableturn_bridge.protocol import ResetCause
 from tableturn_bridge.virtual.board import Fate
 from tableturn_bridge.virtual.keys import Do, Keys, Wish, legend
-from tableturn_bridge.virtual.lights import BRIGHTEST
 from tableturn_bridge.virtual.panel import LONG_MS, UNCLEAR, Lamp, Panel, Pressed
 from tableturn_bridge.virtual.port import LinkTaken
 from tableturn_client.drawing.look import ASCII, Look, Signs
