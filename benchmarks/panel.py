@@ -52,7 +52,7 @@ BYTES = 60
 """Of an echoed message: as many as a press has."""
 BAUD = 115_200
 BITS = 10
-"""Of a byte on the line. The emulator's line takes 11."""
+"""Of a byte on the line."""
 EMULATED, VIRTUAL = "the real firmware, emulated", "virtual panel"
 
 
@@ -258,8 +258,10 @@ def report(places: list[Place], peers: Peers) -> None:
     row("GetTable through the SDK", peers.looks)
     row("one fsync", peers.syncs)
     measure.show(f"A panel: {PRESSES} presses each ({measure.machine()})", rows)
-    print(f"  {DEBOUNCE} ms of each limit are debouncing, {wire_ms():.1f} ms are on a real line")
     half, sync = measure.median(places[0].lamps), measure.median(peers.syncs)
+    bare = peers.limit(wire_ms()) - DEBOUNCE
+    print(f"  {DEBOUNCE} ms of each limit are debouncing, {wire_ms():.1f} ms are on a real line")
+    print(f"  {places[0].name}: {half / bare:.1f} x of line, call and fsync alone ({bare:.1f} ms)")
     above = "ABOVE" if sync < QUICK_DISK_MS else "above, on a slow disk,"
     verdict = "within" if half <= BAR_MS else above
     print(f"  {places[0].name}: {half:.1f} ms, {verdict} the bar of {BAR_MS:.0f} ms")

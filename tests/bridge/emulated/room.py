@@ -12,6 +12,7 @@ from dataclasses import replace
 from tableturn_bridge import frames
 from tableturn_bridge.emulated.eyes import Eyes, SeenLamp
 from tableturn_bridge.emulated.observer import Observer
+from tableturn_bridge.patterns import BRIGHTEST
 from tableturn_bridge.protocol import (
     EventAck,
     Flags,
@@ -97,7 +98,7 @@ class Room:
     def _shine(self) -> None:
         """The light of each lamp, measured over the last milliseconds and told when it changes."""
         board, started = self.board.picture, self._started
-        brightness = lights.BRIGHTEST if board is None else board.brightness
+        brightness = BRIGHTEST if board is None else board.brightness
         levels = self.levels or tuple(
             lights.light(sign, brightness, started, self.now) for sign in self._meant
         )
