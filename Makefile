@@ -18,7 +18,7 @@ GAME ?= eastern-wonders
 # How many processes pytest uses: make test JOBS=0 runs all in one.
 JOBS ?= auto
 
-# The panel whose firmware is meant: its buttons (2 to 6), and yes where it has WS2812 pixels.
+# The panel whose firmware is meant: its buttons (2 to 6), and yes or no: has it WS2812 pixels?
 BUTTONS ?= 4
 PIXELS ?=
 # Where the board is (make flash PORT=/dev/ttyUSB0), and the speed of its boot loader if not found.

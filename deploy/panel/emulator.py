@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import click
+from interrupts import interruptible
 
 from tableturn_bridge.emulated import building
 
@@ -20,4 +21,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with interruptible():
+        main()

@@ -7,13 +7,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
+from interrupts import interruptible
 
-from tableturn_bridge.emulated import building
+from tableturn_bridge.emulated import budgets, building
 from tableturn_bridge.protocol import FEWEST_BUTTONS, MOST_BUTTONS
 
-FLASH, RAM = 8192, 700
+FLASH, RAM = budgets.FLASH, budgets.STATIC_RAM
 """Bytes that the program and its variables may take; a test holds the firmware to it."""
 
 
@@ -29,30 +31,49 @@ def sizes(elf: Path) -> tuple[int, int]:
 
 def wanted(arguments: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """The options that say which firmware is meant."""
-    numbers = range(FEWEST_BUTTONS, MOST_BUTTONS + 1)
-    arguments.add_argument("--buttons", type=int, choices=numbers, default=4)
-    arguments.add_argument("--pixels", choices=("", "yes"), default="")
+    arguments.add_argument("--buttons", default="4", help="how many seats it has")
+    arguments.add_argument("--pixels", default="", help="yes: with WS2812 pixels")
     return arguments
 
 
-def made(buttons: int, pixels: str) -> Path:
+def read_buttons(text: str) -> int:
+    """How many buttons are meant. Ends with a sentence for what is no number of them."""
+    if text not in map(str, range(FEWEST_BUTTONS, MOST_BUTTONS + 1)):
+        fail(f"BUTTONS is {FEWEST_BUTTONS} to {MOST_BUTTONS}, not {text}")
+    return int(text)
+
+
+def read_pixels(text: str) -> bool:
+    """Whether there are pixels. Ends with a sentence for another word than yes and no."""
+    if text not in ("", "no", "yes"):
+        fail(f"PIXELS is yes or no, not {text}")
+    return text == "yes"
+
+
+def made(buttons: int, *, pixels: bool) -> Path:
     """The program, compiled if need be. Ends with a sentence where that fails."""
     try:
-        return building.firmware(buttons, pixels=pixels == "yes")
+        return building.firmware(buttons, pixels=pixels)
     except building.NotBuilt as error:
-        sys.exit(f"tableturn: {error}")
+        fail(str(error))
+
+
+def fail(*lines: str) -> NoReturn:
+    """End with these lines."""
+    sys.exit("tableturn: " + "\n".join(lines))
 
 
 def main() -> None:
     """Compile, and tell the sizes."""
     asked = wanted(argparse.ArgumentParser(description=__doc__)).parse_args()
-    elf = made(asked.buttons, asked.pixels)
+    elf = made(read_buttons(asked.buttons), pixels=read_pixels(asked.pixels))
     flash, ram = sizes(elf)
     name = elf.with_suffix(".hex").relative_to(building.TREE)
     click.echo(f"{name}: {flash} of {FLASH} bytes of flash, {ram} of {RAM} bytes of RAM")
     if flash > FLASH or ram > RAM:
-        sys.exit("tableturn: that is more than the firmware may take.")
+        fail("that is more than the firmware may take.")
 
 
 if __name__ == "__main__":
-    main()
+    with interruptible():
+        main()

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
-from typing import NoReturn
 
 import click
+from interrupts import interruptible, running
 
-from firmware import made, wanted
+from firmware import fail, made, read_buttons, read_pixels, wanted
 from tableturn_bridge.finding import candidates
 from tableturn_bridge.port import holders
 
@@ -33,11 +32,14 @@ def main() -> None:
     parser.add_argument("--baud", default="", help="the boot loader's speed")
     parser.add_argument("--hex", type=Path, help="another file than the firmware")
     asked = parser.parse_args()
+    buttons, pixels = read_buttons(asked.buttons), read_pixels(asked.pixels)
     bauds = read_bauds(asked.baud)
+    if asked.hex and not (asked.hex.is_file() and os.access(asked.hex, os.R_OK)):
+        fail(f"there is no file {asked.hex} that can be read")
     check_port(asked.port)
     if shutil.which("avrdude") is None:
         fail("avrdude is missing. Debian: sudo apt-get install avrdude")
-    file = asked.hex or made(asked.buttons, asked.pixels).with_suffix(".hex")
+    file = asked.hex or made(buttons, pixels=pixels).with_suffix(".hex")
     for baud in bauds:
         if write(asked.port, baud, file):
             click.echo(f"{file.name} is in the board, and was read back.")
@@ -68,7 +70,7 @@ def check_port(port: str) -> None:
     path = Path(port)
     if not path.exists():
         fail(f"there is no port {port}. {others}")
-    if not path.is_char_device():
+    if not is_terminal(path):
         fail(f"{port} is no serial port. {others}")
     if programs := holders(path):
         fail(f"{port} is used by {' and '.join(programs)}. End that first; a bridge, with Ctrl-C.")
@@ -79,37 +81,59 @@ def check_port(port: str) -> None:
         )
 
 
+def is_terminal(path: Path) -> bool:
+    """It may be a serial port; that holds too for what can't be looked at."""
+    if not path.is_char_device():
+        return False
+    try:
+        device = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+    except OSError:
+        return True
+    try:
+        return os.isatty(device)
+    finally:
+        os.close(device)
+
+
 def write(port: str, baud: int, file: Path) -> bool:
     """Write the file and read it back; False if no boot loader answers at this speed."""
     click.echo(f"writing {file.name} to {port} at {baud} baud ...")
     # -D: the boot loader erases what it writes, and can't erase the rest.
     command = ["avrdude", "-p", "m328p", "-c", "arduino", "-P", port, "-b", str(baud), "-D", "-q"]
-    avrdude = subprocess.Popen(
-        [*command, "-U", f"flash:w:{file}:i"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    )
-    assert avrdude.stdout is not None
     said, unanswered = [], 0
-    for line in avrdude.stdout:
-        said.append(line.rstrip())
-        unanswered += "not in sync" in line
-        if unanswered == ATTEMPTS:
-            avrdude.terminate()
-            break
-    written = avrdude.wait() == 0
-    if not written and unanswered < ATTEMPTS:
-        fail("avrdude could not write it:", *filter(None, said))
-    return written
+    try:
+        with running([*command, "-U", f"flash:w:{file}:i"]) as avrdude:
+            assert avrdude.stdout is not None
+            for line in avrdude.stdout:
+                said.append(line.rstrip())
+                unanswered += "not in sync" in line
+                if unanswered == ATTEMPTS:
+                    return False
+            code = avrdude.wait()
+    except OSError as error:
+        fail(f"avrdude can't be run: {error.strerror}")
+    if code != 0:
+        check_chip(said)
+        why = "\n".join(filter(None, said)) or f"it doesn't say why; its exit code is {code}."
+        fail("avrdude could not write it:", why)
+    return True
 
 
-def fail(*lines: str) -> NoReturn:
-    """End with these lines."""
-    sys.exit("tableturn: " + "\n".join(lines))
+def check_chip(said: list[str]) -> None:
+    """End with a sentence if avrdude has found another chip: it compares the signature."""
+    text = "\n".join(said)
+    # Newer versions write it small.
+    if not re.search("expected signature", text, re.IGNORECASE):
+        return
+    told = re.search(r"signature = 0x(\w{6})(?: \(probably (\w+)\))?", text, re.IGNORECASE)
+    code, name = told.groups("") if told else ("", "")
+    which = f", but has the signature {code}{f' ({name})' if name else ''}" if code else ""
+    fail(
+        f"the chip is no ATmega328P{which}. Nothing was written. Some copies of the boards have "
+        "an ATmega328PB or an LGT8F328P, for which the firmware isn't made."
+    )
 
 
 if __name__ == "__main__":
-    main()
+    with interruptible():
+        main()

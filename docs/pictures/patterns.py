@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from drawing import INK, PALE, box, element, picture, words
 
-from tableturn_bridge.patterns import STEP, STEPS, Pattern
+from tableturn_bridge.patterns import BRIGHTEST, STEP, STEPS, Pattern
 from tableturn_bridge.virtual.lights import (
-    BRIGHTEST,
     ONCE,
     WAITING,
     Sign,
+    held_chord,
+    held_long,
     light,
     of_lamp,
     with_mark,
@@ -45,6 +46,16 @@ PRESS = (
     ("NOT_ARMED", "this button has nothing to say now"),
     ("STALE", "too late"),
     ("REFUSED", "refused"),
+)
+
+
+# While a button is held, from 0.8 s on; what it is the opposite of.
+HELD = (
+    (held_long(of_lamp(Pattern.TURN)), "... in your turn, with nothing staged"),
+    (held_long(of_lamp(Pattern.STAGED)), "... with a turn staged"),
+    (held_long(of_lamp(Pattern.SEATED)), "... on a seat that is taken: let go to begin"),
+    (held_long(of_lamp(Pattern.OFF)), "... on a lamp that is off"),
+    (held_chord(of_lamp(Pattern.TURN)), "another one is pressed too: both lamps"),
 )
 
 
@@ -105,6 +116,7 @@ def draw() -> str:
             "THE ROUND BEGINS WITH YOU: TWO TINY GAPS",
             [(marked[0], "... in your turn"), (marked[1], "... on a lamp that is off")],
         ),
+        ("HELD FOR 0.8 S: THE OPPOSITE OF WHAT IT WAS", HELD),
         ("AFTER A PRESS", [(Sign(name, by_press[name]), said) for name, said in PRESS]),
         ("ALL LAMPS: ABOUT THE PANEL", [(of_lamp(pattern), said) for pattern, said in PANEL]),
     )

@@ -93,8 +93,13 @@ def switch(x: float, y: float) -> list[str]:
     ]
 
 
-def resistor(x: float, y: float) -> list[str]:
-    """A resistor of 44 by 16 that begins at x."""
+def resistor(x: float, y: float, *, upright: bool = False) -> list[str]:
+    """A resistor of 44 by 16 that begins at x; upright it begins at y."""
+    if upright:
+        return [
+            box(x - 8, y, 16, 44, fill="#fff", stroke=INK, stroke_width=2),
+            words(x + 15, y + 22, "330 Ω", size=11),
+        ]
     return [
         box(x, y - 8, 44, 16, fill="#fff", stroke=INK, stroke_width=2),
         words(x + 22, y, "330 Ω", size=11, text_anchor="middle"),
@@ -134,15 +139,17 @@ def lamp(pin: str, name: str, color: str) -> list[str]:
     ]
 
 
-def over(start: tuple[float, float], end: tuple[float, float], *, at: float) -> list[str]:
+def over(
+    start: tuple[float, float], end: tuple[float, float], *, at: float, color: str = INK
+) -> list[str]:
     """A level wire with a small bow where it goes over another one without touching it."""
     y = start[1]
     near, far = (at - 8, at + 8) if start[0] < end[0] else (at + 8, at - 8)
     bow = f"M {near} {y} A 8 8 0 0 {int(near < far)} {far} {y}"
     return [
-        wire(start, (near, y)),
-        element("path", d=bow, fill="none", stroke=INK, stroke_width=2),
-        wire((far, y), end),
+        wire(start, (near, y), color=color),
+        element("path", d=bow, fill="none", stroke=color, stroke_width=2),
+        wire((far, y), end, color=color),
     ]
 
 
@@ -176,37 +183,62 @@ def master() -> list[str]:
 
 def pixels() -> list[str]:
     """Pixels instead of LEDs, or beside them."""
-    y, five, top, x = y_of(PIXEL_PIN), y_of("5V"), 800, 640
-    first, pitch = x + 84, 42
+    y, five, top = y_of(PIXEL_PIN), y_of("5V"), 800
+    first, pitch = 738, 44
     last = first + pitch * (len(SEATS) - 1) + 16
-    ground, plus, data = top - 10, top + 56, top + 22
+    ground, plus, data = top - 10, top + 72, top + 22
+    left, buffer = DATA_X - 18, DATA_X + 66
     parts = [
-        box(x - 4, top - 32, 352, 148, rx=10, fill="none", stroke=PALE, stroke_dasharray="6 5"),
-        words(x + 10, top + 80, "coloured lamps: WS2812, one for each seat", size=13),
-        words(x + 10, top + 99, "(not needed)", size=12, fill=PALE),
-        wire((PADS_RIGHT + 5, y), (DATA_X, y), (DATA_X, data), (x + 14, data), color=DATA),
-        *resistor(x + 14, data),
-        wire((x + 58, data), (first, data), color=DATA),
-        words(x + 70, data - 12, "DIN", size=10, text_anchor="middle", fill=DATA),
+        box(left, top - 46, 424, 178, rx=10, fill="none", stroke=PALE, stroke_dasharray="6 5"),
+        words(left + 14, top + 96, "coloured lamps: WS2812, one for each seat", size=13),
+        words(left + 14, top + 115, "(not needed)", size=12, fill=PALE),
+        wire((PADS_RIGHT + 5, y), (DATA_X, y), (DATA_X, data), color=DATA),
+        *resistor(DATA_X, data - 138, upright=True),
+        *over((DATA_X, data), (first, data), at=buffer, color=DATA),
+        words(first, top - 27, "data: from DOUT to the next DIN", size=11, fill=DATA),
+        words(first - 7, data - 14, "DIN", size=10, text_anchor="end", fill=DATA),
+        words(last + 20, data - 14, "DOUT", size=10, fill=DATA),
+        wire((last + 16, data), (last + 30, data), color=DATA),
         wire((PADS_LEFT - 5, five), (PLUS_X, five), (PLUS_X, plus), (last, plus), color=PLUS),
         words(PADS_LEFT - 14, five - 11, "5 V", size=12, fill=PLUS, text_anchor="end"),
         wire((RIGHT_RAIL, GROUNDS[1]), (RIGHT_RAIL, ground), width=4),
-        wire((first + 16, ground), (last, ground)),
+        wire((buffer, ground), (last, ground)),
         dot(RIGHT_RAIL, ground),
+        *capacitor(buffer, ground, plus),
     ]
     for number, color in enumerate(SEATS):
-        left = first + pitch * number
+        at = first + pitch * number
         parts += [
-            wire((left + 16, ground), (left + 16, top + 6)),
-            wire((left + 16, top + 38), (left + 16, plus), color=PLUS),
-            box(left, top + 6, 32, 32, rx=4, fill="#f4f4f6", stroke=INK, stroke_width=1.5),
-            element("circle", cx=left + 16, cy=data, r=10, fill=color),
-            dot(left + 16, ground, radius=3),
-            dot(left + 16, plus, PLUS, 3),
+            wire((at + 16, ground), (at + 16, top + 6)),
+            wire((at + 16, top + 38), (at + 16, plus), color=PLUS),
+            box(at, top + 6, 32, 32, rx=4, fill="#f4f4f6", stroke=INK, stroke_width=1.5),
+            element("circle", cx=at + 16, cy=data, r=10, fill=color),
+            dot(at + 16, ground, radius=3),
+            dot(at + 16, plus, PLUS, 3),
+            arrow(at, data),
         ]
         if number + 1 < len(SEATS):
-            parts.append(wire((left + 32, data), (left + pitch, data), color=DATA))
+            parts.append(wire((at + 32, data), (at + pitch, data), color=DATA))
     return parts
+
+
+def arrow(x: float, y: float) -> str:
+    """The end of a wire of data, where it goes into a pixel."""
+    return element("path", d=f"M {x - 9} {y - 6} L {x} {y} L {x - 9} {y + 6} Z", fill=DATA)
+
+
+def capacitor(x: float, ground: float, plus: float) -> list[str]:
+    """An electrolytic capacitor between two levels: its hollow plate is the + one."""
+    middle = plus - 24
+    return [
+        wire((x, ground), (x, middle - 6)),
+        box(x - 15, middle - 10, 30, 5, fill=INK),
+        box(x - 15, middle + 1, 30, 5, fill="#fff", stroke=INK, stroke_width=2),
+        wire((x, middle + 7), (x, plus), color=PLUS),
+        dot(x, plus, PLUS, 3),
+        words(x + 26, middle + 10, "+", size=17, text_anchor="middle", font_weight="bold"),
+        words(x - 22, middle - 2, "100 µF", size=11, text_anchor="end"),
+    ]
 
 
 def hints() -> list[str]:
@@ -226,7 +258,7 @@ def hints() -> list[str]:
         words(x + 56, y + 66, "short leg, flat side: to GND", size=13),
     ]  # fmt: skip
     # A push button from above: legs on one side are joined, so diagonal ones are always right.
-    x = 330
+    x = 306
     parts += [
         box(x, y + 14, 60, 60, rx=5, fill="#d7dae0", stroke=INK, stroke_width=2),
         element("circle", cx=x + 30, cy=y + 44, r=15, fill="#3a3f4a"),

@@ -9,13 +9,13 @@
 #include "line.h"
 #include "memory.h"
 #include "pixels.h"
+#include "program.h"
 #include "registers.h"
 #include "tell.h"
 #include "uart.h"
 
 #include <simavr/avr_ioport.h>
 #include <simavr/sim_core.h>
-#include <simavr/sim_elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,17 +53,6 @@ static void listen(struct avr_t *avr, const int level, const char *format, va_li
     }
 }
 
-static bool is_elf(const char *path) {
-    char magic[4] = "";
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return false;
-    }
-    size_t got = fread(magic, 1, sizeof magic, file);
-    fclose(file);
-    return got == sizeof magic && memcmp(magic, "\177ELF", sizeof magic) == 0;
-}
-
 /*
  * simavr stops at a write to where there is no RAM, but only after it has written there. So there
  * is some, for each address that 16 bits have.
@@ -88,7 +77,7 @@ static void look_at_stack(cycles_t when, uint32_t value) {
 bool board_load(const char *elf, char *error, size_t room) {
     static elf_firmware_t firmware; /* large */
     avr_global_logger_set(listen);
-    if (!is_elf(elf) || elf_read_firmware(elf, &firmware) != 0 || firmware.flashsize == 0) {
+    if (!program_read(elf, &firmware)) {
         snprintf(error, room, "%s is no firmware", elf);
         return false;
     }
@@ -198,6 +187,13 @@ void board_reset(enum cause cause) {
 
 static bool interrupted_before; /* interrupts were on when it began to hang */
 
+/*
+ * Where the stack of a main program that stands still ends: what runs with a deeper one is an
+ * interrupt. Nowhere as long as the program hasn't come to a place where interrupts are on.
+ */
+#define NOWHERE 0
+static unsigned stands_at;
+
 static void hang_ends(cycles_t when, uint32_t value) {
     (void)when;
     if (value != starts || !board.hung) {
@@ -215,10 +211,26 @@ void board_hang(cycles_t duration) {
         interrupted_before = board.avr->sreg[S_I];
     }
     board.hung = true;
+    board.interruptible = false;
     board.avr->sreg[S_I] = 0;
     board.avr->interrupt_state = 0;
     if (duration != NEVER) {
         clock_plan(board_now() + duration, hang_ends, starts);
+    }
+}
+
+static void standing_ends(cycles_t when, uint32_t value) {
+    (void)when;
+    if (value == starts) {
+        board.hung = false;
+    }
+}
+
+void board_stand_still(cycles_t duration) {
+    board.hung = board.interruptible = true;
+    stands_at = NOWHERE;
+    if (duration != NEVER) {
+        clock_plan(board_now() + duration, standing_ends, starts);
     }
 }
 
@@ -257,11 +269,41 @@ static avr_flashaddr_t run_instructions(cycles_t until) {
     return avr_run_one(avr);
 }
 
+static unsigned stack_pointer(void) {
+    return (unsigned)(board.avr->data[R_SPL] | board.avr->data[R_SPH] << 8);
+}
+
+/*
+ * The program goes in a circle just now. One that can be interrupted does so from the first moment
+ * on at which interrupts are on, and whenever none of them runs.
+ */
+static bool stands_still(void) {
+    avr_t *avr = board.avr;
+    if (!board.hung || !board.interruptible) {
+        return board.hung;
+    }
+    if (stands_at == NOWHERE && avr->sreg[S_I] && avr->interrupt_state == 0) {
+        stands_at = stack_pointer();
+    }
+    return stands_at == stack_pointer();
+}
+
+/* An interrupt that waits is let in after this: a circle is one jump. */
+#define CIRCLE 2
+
+/* How long nothing happens while no instruction is carried out. */
+static cycles_t rest_of(cycles_t until) {
+    avr_t *avr = board.avr;
+    cycles_t rest = idle < until - avr->cycle ? idle : until - avr->cycle;
+    return avr->sreg[S_I] && avr->interrupt_state && rest > CIRCLE ? CIRCLE : rest;
+}
+
 /* Let the chip run, or sleep, for a moment, at most until then. */
 static void step(cycles_t until) {
     avr_t *avr = board.avr;
     avr_flashaddr_t pc = avr->pc;
-    if (avr->state == cpu_Running && !board.hung) {
+    bool still = stands_still();
+    if (avr->state == cpu_Running && !still) {
         pc = run_instructions(until);
     }
     idle = avr_cycle_timer_process(avr);
@@ -270,10 +312,10 @@ static void step(cycles_t until) {
         board_crash(memory_stack_fits() ? forbidden ? forbidden : "lost" : "stack");
     } else if (avr->state == cpu_Sleeping && !avr->sreg[S_I] && !board.hung) {
         board_crash("asleep");
-    } else if ((avr->state == cpu_Sleeping || board.hung) && avr->cycle < until) {
-        avr->cycle += idle < until - avr->cycle ? idle : until - avr->cycle;
+    } else if ((avr->state == cpu_Sleeping || still) && avr->cycle < until) {
+        avr->cycle += rest_of(until);
     }
-    if (avr->interrupt_state && !board.hung) {
+    if (avr->interrupt_state && (!board.hung || board.interruptible)) {
         avr_service_interrupts(avr);
     }
     look_at_watchdog();

@@ -17,7 +17,8 @@ struct board {
     volatile sig_atomic_t stopped; /* the emulator ends: no more time passes */
     bool powered;
     bool booting;        /* the boot loader runs; the firmware doesn't */
-    bool hung;           /* the firmware runs in a circle, with interrupts off */
+    bool hung;           /* the firmware runs in a circle */
+    bool interruptible;  /* and interrupts are on in it */
     const char *crashed; /* why the firmware can't go on, in a word; NULL if it can */
     cycles_t crashed_at;
     unsigned resets[CAUSES];
@@ -43,6 +44,9 @@ void board_reset(enum cause cause);
  * it is decided by its watchdog.
  */
 void board_hang(cycles_t duration);
+
+/* The same with interrupts on: they come, and return into the circle. */
+void board_stand_still(cycles_t duration);
 
 /* The firmware can't go on, for a reason in one word. Says so; the first reason stays. */
 void board_crash(const char *reason);

@@ -20,6 +20,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@
 #define LONGEST_US UINT64_C(360000000000) /* 100 hours: longer ones are mistakes */
 #define MOST_BOUNCES 10000
 
-static char said[1024];
+static char said[4 * PATH_MAX];
 
 /* ---------------------------------------------------------------- words */
 
@@ -182,7 +183,9 @@ static bool do_contact(char **words) {
         return refuse("t=%" PRIu64 " has passed", at);
     }
     cycles_t when = at * CYCLES_PER_US > board_now() ? at * CYCLES_PER_US : board_now();
-    contacts_move((unsigned)contact, closed, when, (unsigned)bounces, every * CYCLES_PER_US);
+    if (!contacts_move((unsigned)contact, closed, when, (unsigned)bounces, every * CYCLES_PER_US)) {
+        return refuse("too many edges are planned already");
+    }
     clock_do(board_now());
     return done();
 }
@@ -198,17 +201,30 @@ static bool do_lamps(char **words) {
 
 /* ---------------------------------------------------------------- the board */
 
+/* The port's name as one word: spaces and the like as in an address, such as %20. */
+static const char *port_word(void) {
+    static char word[3 * PATH_MAX + 1];
+    char *end = word;
+    for (const char *from = port_name(); *from; from++) {
+        bool plain = (unsigned char)*from > ' ' && *from != '%';
+        end += sprintf(end, plain ? "%c" : "%%%02X", (unsigned char)*from);
+    }
+    *end = '\0';
+    return word;
+}
+
 static bool do_state(char **words) {
     (void)words;
     return ok("t=%" PRIu64 " powered=%d booting=%d hung=%d open=%d port=%s baud=%u host_baud=%u "
               "uid=%" PRIu32 " rx=%u tx=%u overruns=%u overrun_flags=%u frame_errors=%u "
-              "pixel_faults=%u pixel_gap_ns=%u "
+              "pixel_faults=%u pixel_gap_ns=%u eeprom_writes=%u "
               "resets=power_on:%u,external:%u,brown_out:%u,watchdog:%u crashed=%s",
               us_of(board_now()), board.powered, board.booting, board.hung, port_is_open(),
-              port_name(), uart_baud(), port_baud(), uid_get(), uart_counts.received, line_sent(),
+              port_word(), uart_baud(), port_baud(), uid_get(), uart_counts.received, line_sent(),
               uart_counts.overruns, uart_counts.told_of, uart_counts.frame_errors, pixels_faults(),
-              pixels_longest_gap_ns(), board.resets[POWER_ON], board.resets[EXTERNAL],
-              board.resets[BROWN_OUT], board.resets[WATCHDOG], board.crashed ? board.crashed : "-");
+              pixels_longest_gap_ns(), memory_eeprom_writes(), board.resets[POWER_ON],
+              board.resets[EXTERNAL], board.resets[BROWN_OUT], board.resets[WATCHDOG],
+              board.crashed ? board.crashed : "-");
 }
 
 static bool do_reset(char **words) {
@@ -227,13 +243,23 @@ static bool do_reset(char **words) {
 
 static bool do_hang(char **words) {
     uint64_t us = 0;
-    if (words[1] && !number(words[1], LONGEST_US, &us)) {
+    bool busy = words[1] && strcmp(words[1], "busy") == 0;
+    const char *how_long = words[busy ? 2 : 1];
+    if ((how_long && !number(how_long, LONGEST_US, &us)) || (!busy && words[1] && words[2])) {
         return false;
     }
     if (!board_runs()) {
         return refuse("the firmware doesn't run");
     }
-    board_hang(words[1] ? us * CYCLES_PER_US : NEVER);
+    if (board.hung && board.interruptible != busy) {
+        return refuse("it hangs already, in the other way");
+    }
+    cycles_t duration = how_long ? us * CYCLES_PER_US : NEVER;
+    if (busy) {
+        board_stand_still(duration);
+    } else {
+        board_hang(duration);
+    }
     return done();
 }
 
@@ -255,8 +281,9 @@ static bool do_unplug(char **words) {
     return done();
 }
 
+/* The name of the port is the rest of the line, whatever is in it. */
 static bool do_plug(char **words) {
-    char error[512];
+    char error[5000];
     if (board.powered) {
         return refuse("it is plugged in already");
     }
@@ -265,7 +292,7 @@ static bool do_plug(char **words) {
         return refuse("%s", error);
     }
     board_power_on(board.boot);
-    return ok("port=%s t=%" PRIu64, port_name(), us_of(board_now()));
+    return ok("port=%s t=%" PRIu64, port_word(), us_of(board_now()));
 }
 
 static bool do_watch(char **words) {
@@ -300,7 +327,7 @@ static const struct {
     {"lamps", do_lamps, 1, false, "lamps"},
     {"state", do_state, 1, true, "state"},
     {"reset", do_reset, 2, false, "reset external|power_on|brown_out|watchdog"},
-    {"hang", do_hang, 2, false, "hang [MICROSECONDS]"},
+    {"hang", do_hang, 3, false, "hang [busy] [MICROSECONDS]"},
     {"unplug", do_unplug, 1, false, "unplug"},
     {"plug", do_plug, 2, false, "plug [LINK]"},
     {"noise", do_noise, 3, false, "noise SHARE, or noise flips=SHARE drops=SHARE"},
@@ -309,12 +336,26 @@ static const struct {
     {"watch", do_watch, 2, true, "watch lamps|line|host|all"},
 };
 
+/* What follows a word and one space, if the line begins so; it is cut off there. NULL if not. */
+static char *rest_of(char *line, const char *word) {
+    size_t length = strlen(word);
+    if (strncmp(line, word, length) != 0 || line[length] != ' ' || line[length + 1] == '\0') {
+        return NULL;
+    }
+    line[length] = '\0';
+    return line + length + 1;
+}
+
 const char *command_do(char *line) {
     char *words[MOST_WORDS + 1] = {NULL}, *rest = NULL;
     unsigned count = 0;
+    char *name = rest_of(line, "plug");
     for (char *word = strtok_r(line, " \t\r", &rest); word && count < MOST_WORDS;
          word = strtok_r(NULL, " \t\r", &rest)) {
         words[count++] = word;
+    }
+    if (name) {
+        words[1] = name, count = 2;
     }
     for (size_t i = 0; count && i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(words[0], commands[i].name) != 0) {

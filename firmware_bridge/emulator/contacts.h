@@ -12,10 +12,10 @@
 
 void contacts_attach(void);
 
-/* Close or open a contact at a time; then it bounces: so many more edges, every so often. */
-void contacts_move(unsigned contact, bool closed, cycles_t when, unsigned bounces, cycles_t every);
-
-/* The contact is closed now. */
-bool contacts_closed(unsigned contact);
+/*
+ * Close or open a contact at a time; then it bounces: so many more edges, every so often. False if
+ * too many edges are planned already.
+ */
+bool contacts_move(unsigned contact, bool closed, cycles_t when, unsigned bounces, cycles_t every);
 
 #endif

@@ -109,11 +109,9 @@ static void host_byte_ends(cycles_t when, uint32_t value) {
     uint8_t byte = queue[first];
     first = (first + 1) % QUEUE;
     waiting--;
-    if (board_runs()) { /* the boot loader takes what comes for itself */
-        struct garbled garbled = garble(byte, host_baud, uart_baud());
-        for (unsigned i = 0; i < garbled.count; i++) {
-            arrives(garbled.bytes[i], garbled.frame_error[i], when);
-        }
+    struct garbled garbled = garble(byte, host_baud, uart_baud());
+    for (unsigned i = 0; i < garbled.count; i++) {
+        arrives(garbled.bytes[i], garbled.frame_error[i], when);
     }
     host_byte_begins(when);
 }
@@ -197,13 +195,16 @@ void line_chip_reset(void) {
 }
 
 static void greeting_byte_ends(cycles_t when, uint32_t value) {
-    to_host((uint8_t)value, when);
+    if (value >> 8 == (chip & 0xFFFFFF)) {
+        to_host((uint8_t)value, when);
+    }
 }
 
 void line_greet(void) {
     static const uint8_t greeting[] = "\x00\xf0\x0d boot\x06\x1e\x14\xff";
     for (unsigned i = 0; i < sizeof greeting - 1; i++) {
-        clock_plan(board_now() + (i + 1) * host_byte(), greeting_byte_ends, greeting[i]);
+        clock_plan(board_now() + (i + 1) * host_byte(), greeting_byte_ends,
+                   (uint32_t)chip << 8 | greeting[i]);
     }
 }
 

@@ -17,6 +17,7 @@
 #include "port.h"
 #include "uid.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +37,10 @@ static void wait_for_signals(sigset_t *signals) {
     sigemptyset(signals);
     sigaddset(signals, SIGTERM);
     sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGHUP);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
 
@@ -85,6 +88,17 @@ static void serve(const sigset_t *signals) {
     }
 }
 
+/* The folder in which the socket was, if nothing else is in it. */
+static void remove_folder_of(const char *control) {
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", control);
+    char *last = strrchr(folder, '/');
+    if (last != NULL && last != folder) {
+        *last = '\0';
+        rmdir(folder);
+    }
+}
+
 static void fail(const char *error) {
     fprintf(stderr, "%s\n", error);
     exit(BAD_USE);
@@ -122,5 +136,8 @@ int main(int argc, char **argv) {
     serve(&signals);
     port_unplug();
     control_close();
+    if (options.remove_folder) {
+        remove_folder_of(options.control);
+    }
     return 0;
 }

@@ -20,6 +20,7 @@ static uint16_t variables_end; /* the first byte beyond .data, .bss and .noinit 
 static unsigned deepest;
 static bool painted;
 static cycles_t eeprom_busy_until;
+static unsigned eeprom_writes;
 static struct register_write eecr_write;
 
 /* ---------------------------------------------------------------- EEPROM */
@@ -42,7 +43,12 @@ static void write_eecr(avr_t *avr, avr_io_addr_t address, uint8_t value, void *p
     board_write(&eecr_write, address, value);
     if (writes) {
         eeprom_busy_until = board_now() + EEPROM_WRITE;
+        eeprom_writes++;
     }
+}
+
+unsigned memory_eeprom_writes(void) {
+    return eeprom_writes;
 }
 
 static uint8_t read_eecr(avr_t *avr, avr_io_addr_t address, void *param) {

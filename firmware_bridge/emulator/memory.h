@@ -33,4 +33,7 @@ void memory_stack(unsigned *used, unsigned *free);
 void memory_write_eeprom(unsigned address, const uint8_t *bytes, unsigned count);
 void memory_read_eeprom(unsigned address, uint8_t *bytes, unsigned count);
 
+/* How many bytes of it the firmware has written. */
+unsigned memory_eeprom_writes(void);
+
 #endif

@@ -19,9 +19,24 @@
 static const char usage[] =
     "panel-emulator --elf FILE --control PATH [--link PATH] [--virtual] [--boot-ms N] "
     "[--greeting]\n"
-    "               [--no-dtr] [--uid N] [--noise SHARE] [--seed N] [--host-baud N]\n";
+    "               [--no-dtr] [--uid N] [--noise SHARE] [--seed N] [--host-baud N]\n"
+    "               [--remove-folder]\n";
 
-enum { ELF, CONTROL, LINK, VIRTUAL, BOOT, GREETING, NO_DTR, UID, NOISE, SEED, BAUD, HELP };
+enum {
+    ELF,
+    CONTROL,
+    LINK,
+    VIRTUAL,
+    BOOT,
+    GREETING,
+    NO_DTR,
+    UID,
+    NOISE,
+    SEED,
+    BAUD,
+    REMOVE_FOLDER,
+    HELP
+};
 
 static const struct option known[] = {
     {"elf", required_argument, NULL, ELF},
@@ -35,6 +50,7 @@ static const struct option known[] = {
     {"noise", required_argument, NULL, NOISE},
     {"seed", required_argument, NULL, SEED},
     {"host-baud", required_argument, NULL, BAUD},
+    {"remove-folder", no_argument, NULL, REMOVE_FOLDER},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
 };
@@ -77,6 +93,9 @@ static void take_flag(struct options *options, int option, const char *word) {
     case NO_DTR:
         options->no_dtr = true;
         break;
+    case REMOVE_FOLDER:
+        options->remove_folder = true;
+        break;
     case HELP:
         fputs(usage, stdout);
         exit(0);
@@ -85,16 +104,24 @@ static void take_flag(struct options *options, int option, const char *word) {
     }
 }
 
+/* A path; an empty one would be a name that nobody finds. */
+static const char *path(int option) {
+    if (*optarg == '\0') {
+        bad_use("--%s must be a path, not empty", known[option].name);
+    }
+    return optarg;
+}
+
 static void take(struct options *options, int option, const char *word) {
     switch (option) {
     case ELF:
-        options->elf = optarg;
+        options->elf = path(option);
         break;
     case CONTROL:
-        options->control = optarg;
+        options->control = path(option);
         break;
     case LINK:
-        options->link = optarg;
+        options->link = path(option);
         break;
     case BOOT:
         options->boot_ms = number(option, LONGEST_BOOT_MS);

@@ -13,7 +13,7 @@
 
 struct options {
     const char *elf, *control, *link;
-    bool in_virtual_time, greeting, no_dtr;
+    bool in_virtual_time, greeting, no_dtr, remove_folder;
     unsigned long boot_ms, uid, seed, host_baud;
     double noise;
 };

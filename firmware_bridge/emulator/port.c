@@ -9,6 +9,7 @@
 
 #include "board.h"
 #include "line.h"
+#include "name.h"
 #include "pace.h"
 #include "tell.h"
 
@@ -19,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FIRST_BAUD 115200
@@ -33,7 +33,6 @@ static bool is_open;
 static unsigned fixed_baud;
 static char terminal[64];
 static char name[4096];
-static bool has_link;
 static cycles_t looked;
 static uint8_t to_program[256]; /* it gets them in pieces, as from a USB port */
 static size_t to_program_count;
@@ -164,25 +163,6 @@ bool port_is_open(void) {
 
 /* ---------------------------------------------------------------- plugged in, unplugged */
 
-/* Let a name lead to the terminal. An older link is replaced, any other file is left alone. */
-static bool make_link(const char *link, char *error, size_t room) {
-    struct stat found;
-    if (lstat(link, &found) == 0 && !S_ISLNK(found.st_mode)) {
-        snprintf(error, room, "%s is a file already, and no link to a port: choose another name",
-                 link);
-        return false;
-    }
-    char fresh[sizeof name + 16];
-    snprintf(fresh, sizeof fresh, "%s.%d", link, (int)getpid());
-    unlink(fresh);
-    if (symlink(terminal, fresh) != 0 || rename(fresh, link) != 0) {
-        snprintf(error, room, "%s can't lead to the port: %s", link, strerror(errno));
-        unlink(fresh);
-        return false;
-    }
-    return true;
-}
-
 bool port_plug(const char *link, char *error, size_t room) {
     if (pace_virtual) {
         strcpy(name, "virtual");
@@ -198,23 +178,17 @@ bool port_plug(const char *link, char *error, size_t room) {
     }
     set_raw(slave);
     close(slave);
-    has_link = link != NULL;
-    if (has_link && !make_link(link, error, room)) {
+    if (link != NULL && !name_take(link, terminal, error, room)) {
         return false;
     }
-    snprintf(name, sizeof name, "%s", has_link ? link : terminal);
+    snprintf(name, sizeof name, "%s", link ? link : terminal);
     line_to_host = give_byte;
     follow_baud();
     return true;
 }
 
 void port_unplug(void) {
-    if (has_link) {
-        char leads_to[sizeof terminal] = "";
-        if (readlink(name, leads_to, sizeof leads_to - 1) > 0 && strcmp(leads_to, terminal) == 0) {
-            unlink(name);
-        }
-    }
+    name_release();
     give_bytes();
     if (is_open) {
         closed();
@@ -223,7 +197,6 @@ void port_unplug(void) {
         close(master);
     }
     master = -1;
-    has_link = false;
     name[0] = '\0';
 }
 

@@ -30,7 +30,6 @@
 #define UCSR0A_DOR 0x08
 #define UCSR0A_U2X 0x02
 #define UCSR0B 0xC1
-#define UCSR0B_RXCIE 0x80
 #define UCSR0B_RXEN 0x10
 #define UCSR0C 0xC2
 #define UBRR0L 0xC4

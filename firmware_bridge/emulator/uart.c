@@ -59,6 +59,7 @@ static void show(void) {
     }
 }
 
+/* The boot loader takes what comes for itself. */
 static bool listens(void) {
     return board_runs() && board.avr->data[UCSR0B] & UCSR0B_RXEN;
 }
@@ -167,8 +168,6 @@ void uart_attach(void) {
 void uart_reset(void) {
     holding = 0;
     overrun = no_room = false;
-    uart->tx_cnt =
-        0; /* simavr forgets this: after a reset in the middle of a byte, nothing is sent */
     time_bytes();
     line_chip_reset();
 }

@@ -58,7 +58,7 @@ FRAMES: Constants = {
     "LONGEST_CONTENT": "LONGEST_CONTENT",
     "LONGEST_CODED": "LONGEST_CODED",
 }
-STEPS: Constants = {"STEP": "STEP_MS", "STEPS": "STEPS"}
+STEPS: Constants = {"STEP": "STEP_MS", "STEPS": "STEPS", "BRIGHTEST": "BRIGHTEST"}
 SIGNS: Constants = {
     "MARK": "MARK_STEPS",
     "REFUSED": "REFUSED_STEPS",
@@ -66,7 +66,7 @@ SIGNS: Constants = {
     "NOT_ARMED": "NOT_ARMED_STEPS",
     "NO_ANSWER": "NO_ANSWER_STEPS",
 }
-LIGHTS: Constants = {"LAMP_TEST": "LAMP_TEST_MS", "BRIGHTEST": "BRIGHTEST"}
+LIGHTS: Constants = {"LAMP_TEST": "LAMP_TEST_MS"}
 
 
 def snake(name: str) -> str:

@@ -82,7 +82,7 @@ static void pixel_byte(uint8_t byte) {
                      "   nop                    \n"
                      "   dec %[bits]            \n"
                      "   brne 1b                \n" /* clock 20 */
-                     : [byte] "+r"(byte), [bits] "+d"(bits)
+                     : [byte] "+&r"(byte), [bits] "+&d"(bits)
                      : [port] "I"(_SFR_IO_ADDR(PIXEL_PORT)), [high] "r"(high), [low] "r"(low));
 }
 

@@ -44,16 +44,22 @@ void sign_hold_long(struct sign *sign) {
     sign->marked = false;
 }
 
+/* So many parts of a level, rounded up: what is lit is never wholly dark. */
+static uint8_t part_of(uint8_t level, uint8_t share, uint8_t of) {
+    unsigned parts = (unsigned)level * share + of - 1u;
+    return (uint8_t)(parts / of);
+}
+
 uint8_t sign_light(const struct sign *sign, uint8_t brightness, uint32_t age) {
     /* Breathing takes two runs: one to swell, one to fade. */
     uint8_t place = (uint8_t)(age / STEP_MS % (2 * STEPS));
     if (!(sign->shape.steps >> place % STEPS & 1)) {
         return 0;
     }
-    uint8_t level = sign->shape.look & LOOK_DIM ? (uint8_t)(brightness / DIM_PART) : brightness;
+    uint8_t level = sign->shape.look & LOOK_DIM ? part_of(brightness, 1, DIM_PART) : brightness;
     if (sign->shape.look & LOOK_BREATHES) {
         uint8_t swell = place < STEPS ? place : (uint8_t)(2 * STEPS - 1 - place);
-        level = (uint8_t)((uint16_t)level * (swell + 1u) / STEPS);
+        level = part_of(level, (uint8_t)(swell + 1u), STEPS);
     }
     return level;
 }

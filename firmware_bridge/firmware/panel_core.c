@@ -54,7 +54,7 @@ static void say_pong(struct panel *panel, uint16_t token) {
     send(panel, PONG_CODE, &pong, sizeof pong);
 }
 
-/* Events that are due; those that find no room stay due. */
+/* Events that are due. The first that finds no room stays due, and no later one overtakes it. */
 static void send_events(struct panel *panel) {
     for (uint8_t i = 0; i < panel->queue.length; i++) {
         struct waiting *waiting = &panel->queue.waiting[i];
@@ -63,28 +63,44 @@ static void send_events(struct panel *panel) {
             continue;
         }
         waiting_event(waiting, panel->session, &event);
-        if (send(panel, EVENT_CODE, &event, sizeof event)) {
-            waiting_sent(waiting);
+        if (!send(panel, EVENT_CODE, &event, sizeof event)) {
+            break;
         }
+        waiting_sent(waiting);
     }
 }
 
 /* ------------------------------------------------------------ lamps */
 
-static void flash(struct panel *panel, uint8_t button, uint8_t name) {
-    panel->flashes[button].name = name;
-    panel->flashes[button].age = 0;
+/* A lamp tells of this gesture; the master button has all lamps for it. */
+static bool tells_of(uint8_t button, const struct gesture *gesture) {
+    return gesture->button == NO_BUTTON || gesture->button == button || gesture->second == button;
 }
 
-/* Run a sign once on the lamps of a gesture's buttons; the master button has all lamps for it. */
+/* Run a sign once on the lamps of a gesture's buttons. */
 static void flash_gesture(struct panel *panel, const struct gesture *gesture, uint8_t name) {
     if (!panel->shows) {
         return; /* all lamps say so already */
     }
     for (uint8_t button = 0; button < BUTTONS; button++) {
-        if (gesture->button == NO_BUTTON || gesture->button == button ||
-            gesture->second == button) {
-            flash(panel, button, name);
+        if (tells_of(button, gesture)) {
+            struct flash *one = &panel->flashes[button];
+            one->name = name;
+            one->age = 0;
+            one->master = gesture->button == NO_BUTTON;
+        }
+    }
+}
+
+/*
+ * A gesture waits from now on, and its lamps have to say so: they flash no longer. With the master
+ * button's, its own flashes end; a seat's run on.
+ */
+static void end_flashes(struct panel *panel, const struct gesture *gesture) {
+    for (uint8_t button = 0; button < BUTTONS; button++) {
+        struct flash *one = &panel->flashes[button];
+        if (tells_of(button, gesture) && (one->master || gesture->button != NO_BUTTON)) {
+            one->name = PATTERN_OFF;
         }
     }
 }
@@ -204,8 +220,11 @@ static void released(struct panel *panel, uint8_t contact) {
     }
     if (!counts(panel, &gesture)) {
         flash_gesture(panel, &gesture, SIGN_NOT_ARMED);
-    } else if (!queue_add(&panel->queue, &gesture)) {
+    } else if (queue_add(&panel->queue, &gesture)) {
+        end_flashes(panel, &gesture);
+    } else { /* nobody may think that it counted */
         count_up(&panel->dropped);
+        flash_gesture(panel, &gesture, SIGN_REFUSED);
     }
 }
 
@@ -248,6 +267,18 @@ static void answered(struct panel *panel, const struct event_ack *ack) {
     }
 }
 
+/* A new picture. A button that is armed by it says no longer that it has nothing to say. */
+static void show(struct panel *panel, const struct state *picture) {
+    for (uint8_t button = 0; button < BUTTONS; button++) {
+        if ((picture->armed >> button & 1) && !is_armed(panel, button) &&
+            panel->flashes[button].name == SIGN_NOT_ARMED) {
+            panel->flashes[button].name = PATTERN_OFF;
+        }
+    }
+    panel->picture = *picture;
+    panel->shows = true;
+}
+
 /*
  * Copy a body into its structure: what is known of it, what a later version has added is left out.
  * False if it is shorter than known.
@@ -278,8 +309,7 @@ static void heed(struct panel *panel, const struct content *content) {
     case STATE_CODE:
         if (panel->session != 0 && !panel->strange &&
             body_into(content, &message, sizeof message.state)) {
-            panel->picture = message.state;
-            panel->shows = true;
+            show(panel, &message.state);
         }
         break;
     case PING_CODE:

@@ -22,6 +22,8 @@
 struct flash {
     uint16_t age;
     uint8_t name;
+    /* It is about the master button. */
+    bool master;
 };
 
 struct panel {

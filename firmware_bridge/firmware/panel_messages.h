@@ -37,8 +37,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "messages are little e
 #define LONG_PRESS_MS 800u
 /* Without a final answer for so long, the lamp of the pressed button shows an error. */
 #define ANSWER_PATIENCE_MS 3000u
-/* Events that a panel keeps. */
-#define QUEUE_LENGTH 4u
+/* Events that a panel keeps: of all six seats and the master button at the same moment. */
+#define QUEUE_LENGTH 7u
 
 /* Bytes of a frame without a body, before COBS: type, number and CRC. */
 #define SHORTEST_CONTENT 4u

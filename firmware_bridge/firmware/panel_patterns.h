@@ -19,10 +19,10 @@
 /* Milliseconds of one step. */
 #define STEP_MS 64u
 #define STEPS 16u
+#define BRIGHTEST 255u
 
 /* All lamps are lit for so long after a start. */
 #define LAMP_TEST_MS 256u
-#define BRIGHTEST 255u
 
 /* What a lamp says. */
 enum pattern {

@@ -27,7 +27,15 @@ from tableturn_bridge.lamps import alike, next_change, picture, seats_of, tag_of
 from tableturn_bridge.lease import Held, Lease, Sleep
 from tableturn_bridge.patterns import BRIGHTEST, Pattern
 from tableturn_bridge.protocol import NO_BUTTON, Event, Result, State
-from tableturn_bridge.status import News, Tell, at_table, gesture_refused, gesture_told, turn_of
+from tableturn_bridge.status import (
+    News,
+    Tell,
+    at_table,
+    gesture_refused,
+    gesture_told,
+    service_lost,
+    turn_of,
+)
 from tableturn_bridge.telling import Later, Timer, by_the_loop
 from tableturn_bridge.timing import TimeTold
 from tableturn_client import (
@@ -234,7 +242,7 @@ class Bridge:
         if not self._said_lost:
             self._said_lost = True
             sentence = error.sentence if error else "the service can't reach its store"
-            self._tell(News("service_lost", f"{sentence}; trying to go on", {"sentence": sentence}))
+            self._tell(service_lost(sentence))
 
     def _found(self) -> None:
         """The service is heard again: the last picture holds until the next one comes."""

@@ -16,7 +16,7 @@ import click
 from tableturn_bridge.protocol import FEWEST_BUTTONS, MOST_BUTTONS
 from tableturn_client.cli.grouping import grouped
 from tableturn_client.cli.session import Session
-from tableturn_client.errors import BadValue
+from tableturn_client.errors import BadValue, TableturnError
 
 if TYPE_CHECKING:
     from tableturn_bridge.virtual.running import Startable
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 MOST_UID = 2**32 - 1
 BUTTONS = 4
 """How many buttons a panel without a board has."""
+
+
+class PanelBroken(TableturnError):
+    """A panel of this process can't be started, or has ended by itself: nobody's mistake."""
 
 
 @dataclass(frozen=True)
@@ -93,49 +97,71 @@ board_options = grouped(
 async def without_board(choice: Choice, session: Session) -> AsyncIterator[Startable]:
     """A panel of this process, plugged in, with its socket if one is wanted.
 
-    Raises NotInstalled if an emulated one can't be made here, BadValue for a bad socket.
+    Raises NotInstalled if an emulated one can't be made here, BadValue for a bad socket,
+    PanelBroken if this machine has no room for it.
     """
     uid = choice.uid or (zlib.crc32(session.credentials.machine().encode()) or 1)
     async with AsyncExitStack() as stack:
         # A name of its own, so that it is found again when its plug was pulled.
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tableturn-")))
+        folder = _folder(stack)
         kind = _emulated if choice.simulate else _virtual
-        panel = kind(choice.buttons or BUTTONS, uid, folder / "panel")
-        if choice.simulate:
-            await _start(stack, panel, choice, session)
-        else:
-            await stack.enter_async_context(panel)
+        panel = kind(choice.buttons or BUTTONS, uid, folder, session)
+        await _start(stack, panel)
         if choice.control is not None:
             await _listen(stack, panel, choice.control)
         yield panel
 
 
-def _virtual(buttons: int, uid: int, link: Path) -> Startable:
+def _folder(stack: AsyncExitStack) -> Path:
+    """A folder for the name of its port."""
+    try:
+        return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tableturn-")))
+    except OSError as error:
+        raise PanelBroken(f"there is no place for the name of its port: {_words(error)}") from error
+
+
+def _virtual(buttons: int, uid: int, folder: Path, session: Session) -> Startable:
     from tableturn_bridge.virtual.pty import VirtualPanel
 
-    return VirtualPanel(buttons, uid=uid, link=link)
+    return VirtualPanel(buttons, uid=uid, link=folder / "panel")
 
 
-def _emulated(buttons: int, uid: int, link: Path) -> Startable:
+def _emulated(buttons: int, uid: int, folder: Path, session: Session) -> Startable:
     from tableturn_bridge.emulated.board import EmulatedPanel
 
-    return EmulatedPanel(buttons, uid=uid, link=link)
+    def tell(line: str) -> None:
+        click.echo(line, err=True)
+
+    watched = sys.stderr.isatty() and not session.json
+    return EmulatedPanel(
+        buttons,
+        uid=uid,
+        link=folder / "panel",
+        folder=folder,
+        tell=tell if watched else None,
+    )
 
 
-async def _start(stack: AsyncExitStack, panel: Startable, choice: Choice, session: Session) -> None:
-    """Start an emulated board; it is compiled if it has to be."""
-    from tableturn_bridge.emulated.building import BUILT, NotBuilt
+async def _start(stack: AsyncExitStack, panel: Startable) -> None:
+    """Plug it in; an emulated one is compiled if it has to be."""
+    from tableturn_bridge.emulated.building import NotBuilt
+    from tableturn_bridge.emulated.process import EmulatorError
+    from tableturn_bridge.virtual.port import LinkTaken
     from tableturn_client.cli.main import NotInstalled
 
-    built = (BUILT / "firmware" / f"panel-{panel.buttons}.elf").exists()
-    if not built and sys.stderr.isatty() and not session.json:
-        click.echo("compiling the firmware and its emulator ...", err=True)
     try:
         await stack.enter_async_context(panel)
     except NotBuilt as error:
         raise NotInstalled(
             f"{error.sentence} (`tableturn panel --virtual` needs none of it)"
         ) from None
+    except (EmulatorError, LinkTaken, OSError) as error:
+        raise PanelBroken(f"the panel can't be started: {_words(error)}") from error
+
+
+def _words(error: Exception) -> str:
+    """What an error says, without its number."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 async def _listen(stack: AsyncExitStack, panel: Startable, path: Path) -> None:

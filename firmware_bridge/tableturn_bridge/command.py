@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tableturn_bridge.choosing import Choice, board_options, without_board
+from tableturn_bridge.choosing import Choice, PanelBroken, board_options, without_board
 from tableturn_bridge.ending import ending_in_order
 from tableturn_bridge.parts import parts
 from tableturn_bridge.patterns import BRIGHTEST, DIMMEST
@@ -150,9 +150,8 @@ async def _work_on_screen(session: Session, board: Startable, wish: Wish, bright
 
 
 async def _lasts(board: Startable) -> None:
-    """As long as a panel of this process lasts. Raises click.ClickException when it has ended."""
-    await board.wait_ended()
-    raise click.ClickException("the panel has ended by itself")
+    """As long as a panel of this process lasts. Raises PanelBroken when it has ended."""
+    raise PanelBroken(await board.wait_ended())
 
 
 async def _until_one_ends(*works: Coroutine[Any, Any, None]) -> None:

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from tableturn_bridge.protocol import Event, Result
 
 REMEMBERED = 64
-"""Gestures that are remembered. A panel keeps four, so none of these comes again."""
+"""Gestures that are remembered. A panel keeps seven, so none of these comes again."""
 
 
 class Counts:

@@ -17,7 +17,7 @@ STEP = 64
 """Milliseconds of one step."""
 STEPS = 16
 BRIGHTEST = 255
-DIMMEST = 48
+DIMMEST = 96
 """How bright lamps are at least: on a board that has 32 levels of light, dim ones could not be told
 from others below it."""
 

@@ -55,8 +55,8 @@ LONG_PRESS = 800
 """A press of at least this length is a long one."""
 ANSWER_PATIENCE = 3000
 """Without a final answer for so long, the lamp of the pressed button shows an error."""
-QUEUE = 4
-"""Events that a panel keeps."""
+QUEUE = 7
+"""Events that a panel keeps: of all six seats and the master button at the same moment."""
 
 U8 = Annotated[int, "B"]
 U16 = Annotated[int, "H"]

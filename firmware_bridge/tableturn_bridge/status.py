@@ -74,6 +74,17 @@ def lost(error: PanelTrouble) -> News:
     )
 
 
+def service_lost(sentence: str) -> News:
+    """The service can't be used for now. What a program should do about it is not for people."""
+    problem, _, advice = sentence.partition("; ")
+    asked = f" ({advice})" if advice.endswith("?") else ""
+    return News(
+        "service_lost",
+        f"{clean(problem, LONGEST_LINE)}; trying again{clean(asked, LONGEST_LINE)}",
+        {"sentence": sentence},
+    )
+
+
 def elsewhere(why: Elsewhere) -> News:
     """The panel is well, and can't be used at its table."""
     return News(

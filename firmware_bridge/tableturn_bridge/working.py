@@ -247,8 +247,7 @@ class Work:
         if isinstance(error, UsedElsewhere):
             self._tell(status.elsewhere(error.why))
         else:
-            line = f"{error.sentence}; trying again"
-            self._tell(News("service_lost", line, {"sentence": error.sentence}))
+            self._tell(status.service_lost(error.sentence))
 
     # ------------------------------------------------------------ the report
 

@@ -6,8 +6,11 @@ from tableturn_bridge.protocol import (
     ANSWER_PATIENCE,
     DEBOUNCE,
     LINK_LOST,
+    NO_BUTTON,
+    QUEUE,
     RESEND,
     RESEND_SEEN,
+    Kind,
     Result,
 )
 from tableturn_bridge.virtual.lights import RUN
@@ -116,20 +119,69 @@ def _two() -> Sequence:
 
 
 def _full() -> Sequence:
-    full = Sequence("full", "four wait at most; a fifth is dropped and counted", 3000)
-    for number, button in enumerate((0, 1, 2, 3, 0), start=1):
-        at = full.press(1000 + 100 * number, button)
-        if number < 5:
-            full.event(at, number, button, age=60)
-            full.ack(at + 15, number, Result.SEEN)
-    full.pong(1700, queue=4, dropped=1, session=SESSION, revision=57)
-    for number in range(1, 5):
-        full.ack(1800 + number, number, Result.ACCEPTED)
-    full.pong(1850, queue=0, dropped=1, session=SESSION, revision=57)
-    at = full.press(2000, 1)
-    full.event(at, 5, 1, age=60)
-    full.ack(at + 20, 5, Result.ACCEPTED)
+    """Its lamp says at once that it doesn't count, and then again that the first one waits."""
+    full = Sequence(
+        "full",
+        "seven wait at most; what comes then is dropped, counted, and three flashes on its lamp",
+        5000,
+    )
+    for number in range(1, QUEUE + 1):
+        at = full.press(900 + 100 * number, (number - 1) % 4)
+        full.event(at, number, (number - 1) % 4, age=60)
+        full.ack(at + 15, number, Result.SEEN)
+    at = full.press(1700, 3)
+    full.shows(at + 40, "PENDING", "PENDING", "PENDING", "REFUSED")
+    full.pong(at + 50, queue=QUEUE, dropped=1, session=SESSION, revision=57)
+    for number in range(1, QUEUE + 1):
+        if number != 4:
+            full.ack(at + 70 + 4 * number, number, Result.ACCEPTED)
+    full.shows(at + 150, *SHOWN[:3], "REFUSED")
+    full.event(1368 + 15 + RESEND_SEEN, 4, 3, age=60 + 15 + RESEND_SEEN, tries=1)
+    full.shows(at + RUN - 50, *SHOWN[:3], "REFUSED")
+    full.shows(at + RUN + 50, *SHOWN[:3], "PENDING")
+    full.ack(at + RUN + 100, 4, Result.ACCEPTED)
+    full.pong(at + RUN + 150, queue=0, dropped=1, session=SESSION, revision=57)
+    at = full.press(3000, 1)
+    full.event(at, QUEUE + 1, 1, age=60)
+    full.ack(at + 20, QUEUE + 1, Result.ACCEPTED)
     return full
+
+
+def _full_for_master() -> Sequence:
+    """All lamps say it, as they do whatever becomes of that button's gestures."""
+    full = Sequence(
+        "full-for-master", "the master button finds no room: three flashes on all lamps", 4000
+    )
+    for number in range(1, QUEUE + 1):
+        at = full.press(900 + 100 * number, (number - 1) % 2)
+        full.event(at, number, (number - 1) % 2, age=60)
+        full.ack(at + 15, number, Result.SEEN)
+    at = full.press(1700, NO_BUTTON)
+    full.shows(at + 40, *["REFUSED"] * 4)
+    full.pong(at + 50, queue=QUEUE, dropped=1, session=SESSION, revision=57)
+    for number in range(1, QUEUE + 1):
+        full.ack(at + 70 + 4 * number, number, Result.ACCEPTED)
+    full.shows(at + RUN - 50, *["REFUSED"] * 4)
+    full.shows(at + RUN + 50, *SHOWN)
+    return full
+
+
+def _all_at_once() -> Sequence:
+    """The master button some milliseconds later: the line takes two for each event."""
+    once = Sequence(
+        "all-at-once", "all seats at the same moment, and the master button: all count", 3000
+    )
+    for button in range(4):
+        at = once.press(1000, button)
+        once.event(at, button + 1, button, age=60)
+    at = once.press(1006, NO_BUTTON)
+    once.event(at, 5, NO_BUTTON, age=60, kind=Kind.MASTER)
+    once.shows(at + 40, *["PENDING"] * 4)
+    once.pong(at + 50, queue=5, dropped=0, session=SESSION, revision=57)
+    for number in range(1, 6):
+        once.ack(at + 70 + 2 * number, number, Result.ACCEPTED)
+    once.shows(at + 110, *SHOWN)
+    return once
 
 
 def _lost() -> Sequence:
@@ -168,5 +220,7 @@ def delivery() -> list[Sequence]:
         _stranger(),
         _two(),
         _full(),
+        _full_for_master(),
+        _all_at_once(),
         _lost(),
     ]

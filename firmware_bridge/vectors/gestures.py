@@ -90,6 +90,58 @@ def _disarmed() -> Sequence:
     return disarmed
 
 
+def _armed_after_all() -> Sequence:
+    """What a lamp had to say of the press before hides neither the turn nor the next press."""
+    armed = Sequence(
+        "armed-after-all",
+        "a flash of a button that had nothing to say ends when it has; no flash hides a press that "
+        "counts",
+        5000,
+        silent=1100,
+        shown=picture(armed=0),
+    )
+    at = armed.press(1000, 0)
+    armed.press(1000, 1)
+    armed.shows(at + 40, "NOT_ARMED", "NOT_ARMED", *SHOWN[2:])
+    armed.pictures(at + 60, 5000, picture(58, armed=0b0001))
+    armed.shows(at + 100, "TURN", "NOT_ARMED", *SHOWN[2:])
+    at = armed.press(1250, 0)
+    armed.event(at, 1, 0, age=60, revision=58)
+    armed.shows(at + 30, "PENDING", "NOT_ARMED", *SHOWN[2:])
+    armed.ack(at + 60, 1, Result.STALE)
+    armed.shows(at + 90, "STALE", "NOT_ARMED", *SHOWN[2:])
+    at = armed.press(1500, 0)  # its two flashes run still
+    armed.event(at, 2, 0, age=60, revision=58)
+    armed.shows(at + 30, "PENDING", "NOT_ARMED", *SHOWN[2:])
+    armed.ack(at + 60, 2, Result.ACCEPTED)
+    armed.shows(at + 90, "TURN", "NOT_ARMED", *SHOWN[2:])
+    return armed
+
+
+def _waits_over_flashes() -> Sequence:
+    """The master button ends what it said itself, not what was said to a seat."""
+    waits = Sequence(
+        "master-over-flashes",
+        "a gesture that waits ends the flash of the one before, on all of its lamps",
+        5000,
+    )
+    at = waits.press(1000, NO_BUTTON)
+    waits.event(at, 1, NO_BUTTON, age=60, kind=Kind.MASTER)
+    waits.ack(at + 30, 1, Result.REJECTED)
+    waits.shows(at + 60, *["REFUSED"] * 4)
+    at = waits.press(1200, 2)
+    waits.event(at, 2, 2, age=60)
+    waits.shows(at + 30, "REFUSED", "REFUSED", "PENDING", "REFUSED")
+    waits.ack(at + 60, 2, Result.STALE)
+    waits.shows(at + 90, "REFUSED", "REFUSED", "STALE", "REFUSED")
+    at = waits.press(1400, NO_BUTTON)
+    waits.event(at, 3, NO_BUTTON, age=60, kind=Kind.MASTER)
+    waits.shows(at + 30, "PENDING", "PENDING", "STALE", "PENDING")
+    waits.ack(at + 60, 3, Result.ACCEPTED)
+    waits.shows(at + 90, *SHOWN[:2], "STALE", SHOWN[3])
+    return waits
+
+
 def _over_a_lost_link() -> Sequence:
     lost = Sequence(
         "held-over-a-lost-link",
@@ -233,6 +285,8 @@ def gestures() -> list[Sequence]:
         _marked(),
         _long(),
         _disarmed(),
+        _armed_after_all(),
+        _waits_over_flashes(),
         _over_a_lost_link(),
         _held(),
         _chord(),

@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -216,8 +217,60 @@ def test_an_emulated_board_that_ends_by_itself_is_told(home: Path) -> None:
         panel.event("table")
         for child in children(panel.process.pid):
             os.kill(child, signal.SIGKILL)
-        assert panel.ended() == Exit.USAGE.value
-        assert "the panel has ended by itself" in panel.errors
+        assert panel.ended() == Exit.FAULT.value
+        error = json.loads(panel.errors)["error"]
+        assert (error["kind"], error["sentence"]) == ("fault", "the emulator has ended")
+
+
+def test_a_killed_bridge_leaves_no_folder_of_its_emulated_board(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boards.firmware(2)
+    boards.emulator()
+    with TemporaryDirectory(prefix="tt ") as places:  # a blank in its name does no harm
+        monkeypatch.setenv("TMPDIR", places)
+        with Panel(home, "--buttons", "2", kind="--simulate") as panel:
+            panel.event("table")
+            assert len(list(Path(places).iterdir())) == 1
+            panel.process.kill()
+            panel.ended()
+            end = time.monotonic() + WITHIN
+            while any(Path(places).iterdir()):
+                assert time.monotonic() < end
+                time.sleep(0.01)
+
+
+@pytest.mark.parametrize("kind", ["--simulate", "--virtual"])
+def test_a_machine_without_room_for_a_panel_is_told(
+    home: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    boards.firmware()
+    boards.emulator()
+    monkeypatch.setattr(tempfile, "tempdir", str(home / "nowhere"))
+    assert "no place for the name of its port" in refused(Exit.FAULT, "panel", kind)
+    long = home / ("x" * 120)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    if kind == "--simulate":
+        sentence = refused(Exit.FAULT, "panel", kind)
+        assert "the panel can't be started: the path of the control socket is too long" in sentence
+    assert list(long.iterdir()) == []
+
+
+def test_a_socket_in_a_folder_that_is_not_there_is_told_without_numbers(home: Path) -> None:
+    sentence = refused(Exit.USAGE, "panel", "--virtual", "--control", "/no/such/control")
+    assert sentence.endswith("/no/such/control can't be a socket: there is no folder /no/such\n")
+
+
+def test_an_emulated_board_whose_program_crashes_is_told(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boards.emulator()
+    elf = boards.crashing(home)
+    monkeypatch.setattr(building, "firmware", lambda *_, **__: elf)
+    ran = run("panel", "--simulate", "--buttons", "2")
+    assert ran.code not in (0, Exit.INTERRUPTED.value)
+    assert "the board's program has crashed: opcode" in ran.err
 
 
 def children(pid: int) -> list[int]:
@@ -333,7 +386,7 @@ def test_a_service_that_is_away_is_waited_for(home: Path) -> None:
         (("--virtual", "--seats", "1,two"), "--seats"),
         (("--virtual", "--seats", ""), "--seats"),
         (("--virtual", "--option", "rounds"), "NAME=VALUE"),
-        (("--virtual", "--brightness", "47"), "--brightness"),
+        (("--virtual", "--brightness", "95"), "--brightness"),
         (("dance",), "dance"),
         (("off", "harbour", "0"), "UID"),
         (("off", "harbour"), "UID"),

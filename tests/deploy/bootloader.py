@@ -19,6 +19,8 @@ from enum import IntEnum
 IN_SYNC, OK = 0x14, 0x10
 END_OF_COMMAND = 0x20
 SIGNATURE = bytes((0x1E, 0x95, 0x0F))
+CHIP_ERASE = bytes((0xAC, 0x80))
+"""How an instruction for the chip begins that erases all of it."""
 FLASH, BOOT_SECTION, PAGE = 32768, 32768 - 512, 128
 _SPEEDS = {115200: termios.B115200, 57600: termios.B57600}
 
@@ -55,9 +57,12 @@ class BootLoader:
     """A board that waits for a program. Use it with `with`.
 
     `baud` is its speed. `worn` is the address of a byte of its flash that keeps nothing.
+    `signature` is that of its chip.
     """
 
-    def __init__(self, baud: int = 115200, *, worn: int | None = None) -> None:
+    def __init__(
+        self, baud: int = 115200, *, worn: int | None = None, signature: bytes = SIGNATURE
+    ) -> None:
         self.baud = baud
         self.flash = bytearray(b"\xff" * FLASH)
         self.mistakes: list[str] = []
@@ -65,6 +70,7 @@ class BootLoader:
         self.heard: list[Command] = []
         """The commands that came, in order."""
         self._worn = worn
+        self._signature = signature
         self._address = 0
         self._ending = threading.Event()
         self._master, slave = pty.openpty()
@@ -124,9 +130,11 @@ class BootLoader:
             case Command.GET_PARAMETER:
                 return b"\3"
             case Command.UNIVERSAL:  # such as a fuse, which no boot loader can reach
+                if arguments.startswith(CHIP_ERASE):
+                    self.mistakes.append("erasing the chip")
                 return b"\0"
             case Command.READ_SIGNATURE:
-                return SIGNATURE
+                return self._signature
             case Command.LOAD_ADDRESS:  # in words
                 self._address = 2 * int.from_bytes(arguments, "little")
             case Command.WRITE_PAGE:

@@ -123,6 +123,16 @@ def test_a_byte_that_was_not_kept_is_noticed(small: Path) -> None:
     assert "is in the board" not in ran.stdout
 
 
+@pytest.mark.usefixtures("avrdude")
+def test_another_chip_is_said_and_not_written(small: Path) -> None:
+    with BootLoader(signature=bytes((0x1E, 0x95, 0x16))) as board:
+        ran = flash("--port", board.port, "--hex", str(small))
+    assert ran.returncode == 1
+    assert "the chip is no ATmega328P, but has the signature 1e9516 (m328pb)" in ran.stderr
+    assert "avrdude" not in ran.stderr
+    assert set(board.flash) == {0xFF}
+
+
 @pytest.mark.nightly
 @pytest.mark.usefixtures("avrdude")
 def test_a_board_that_does_not_answer_is_said(small: Path) -> None:
@@ -139,9 +149,13 @@ def test_a_board_that_does_not_answer_is_said(small: Path) -> None:
         ([], "say where the board is: make flash PORT=/dev/ttyUSB0"),
         (["--port", "/dev/no-such-port"], "there is no port /dev/no-such-port"),
         (["--port", str(FLASH)], f"{FLASH} is no serial port"),
+        (["--port", "/dev/null"], "/dev/null is no serial port"),
         (["--port", "/dev/null", "--baud", "fast"], "BAUD is 115200, or 57600"),
+        (["--buttons", "9"], "BUTTONS is 2 to 6, not 9"),
+        (["--buttons", "four"], "BUTTONS is 2 to 6, not four"),
+        (["--pixels", "true"], "PIXELS is yes or no, not true"),
     ],
-    ids=["none", "missing", "file", "baud"],
+    ids=["none", "missing", "file", "null", "baud", "nine", "word", "pixels"],
 )
 def test_a_port_that_can_not_be_is_said(arguments: list[str], sentence: str) -> None:
     ran = flash(*arguments)
@@ -170,10 +184,23 @@ def test_without_avrdude_its_package_is_named(small: Path, tmp_path: Path) -> No
     assert "avrdude is missing. Debian: sudo apt-get install avrdude" in ran.stderr
 
 
+def test_a_firmware_that_is_not_there_is_said() -> None:
+    ran = subprocess.run(
+        ["make", "firmware", "BUTTONS=7"],
+        check=False,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode != 0
+    assert ran.stderr.splitlines()[0] == "tableturn: BUTTONS is 2 to 6, not 7"
+
+
 def test_the_firmware_says_how_much_of_the_chip_it_takes() -> None:
     firmware(2)
     ran = subprocess.run(
-        ["make", "firmware", "BUTTONS=2"],
+        ["make", "firmware", "BUTTONS=2", "PIXELS=no"],
         check=True,
         cwd=ROOT,
         stdin=subprocess.DEVNULL,

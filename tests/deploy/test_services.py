@@ -18,12 +18,13 @@ from tests.deploy.units import SETTINGS, read_settings, read_unit, with_program
 from tests.e2e.processes import TABLETURN, environment
 
 NAMES = ("tableturn.service", "tableturn-panel.service")
+OF_SEVERAL = "tableturn-panel@.service"
 WITHIN = 30.0
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not there")
 def test_systemd_reads_the_units(tmp_path: Path) -> None:
-    copies = [with_program(name, TABLETURN, tmp_path) for name in NAMES]
+    copies = [with_program(name, TABLETURN, tmp_path) for name in (*NAMES, OF_SEVERAL)]
     ran = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", *copies],
         check=False,
@@ -47,12 +48,33 @@ def test_a_service_comes_back_however_it_ends(name: str) -> None:
 def test_the_panel_goes_on_without_the_service_and_without_a_device() -> None:
     unit = read_unit("tableturn-panel.service")
     names = {name for section, name in unit.values if section == "Unit"}
-    assert "tableturn.service" in unit.one("Unit", "Wants")
-    assert names.isdisjoint({"Requires", "BindsTo", "PartOf", "Requisite"})
+    assert "tableturn.service" in unit.one("Unit", "After")
+    # By none of these: where the service is switched off, the panel doesn't start it.
+    assert names.isdisjoint({"Wants", "Requires", "BindsTo", "PartOf", "Requisite", "Upholds"})
     # Either would hide a board that is plugged in after the start.
     assert ("Service", "PrivateDevices") not in unit.values
     assert ("Service", "DeviceAllow") not in unit.values
     assert unit.one("Service", "SupplementaryGroups") == "dialout"
+
+
+def test_one_of_several_panels_is_like_the_only_one() -> None:
+    one, several = read_unit("tableturn-panel.service"), read_unit(OF_SEVERAL)
+    differs = {key for key in one.values if one.values[key] != several.values.get(key)}
+    assert differs == {
+        ("Unit", "Description"),
+        ("Service", "EnvironmentFile"),
+        ("Service", "ExecStart"),
+    }
+    assert one.values.keys() == several.values.keys()
+    files = several.values["Service", "EnvironmentFile"]
+    assert files == [
+        *one.values["Service", "EnvironmentFile"],
+        "-/etc/tableturn/panel-%i.conf",  # the later one counts
+    ]
+    # The last port counts, whatever the settings say.
+    assert several.one("Service", "ExecStart") == (
+        one.one("Service", "ExecStart") + " --port /dev/tableturn-panel-%i"
+    )
 
 
 def test_the_settings_are_those_that_the_units_use() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tableturn_bridge.emulated.budgets import STACK
 from tableturn_client.messages import ChangeKind, LogEntry, TableStatus
 from tests.e2e.panels import WITHIN, Evening, Kind, evening, until
 from tests.e2e.processes import Service
@@ -23,8 +24,6 @@ from tests.e2e.processes import Service
 pytestmark = pytest.mark.e2e
 
 ROUNDS_OF_A_GAME = 2
-STACK = 200
-"""Bytes that the firmware may use of the chip's memory for its stack."""
 AT_ONCE = 2.0
 """Seconds: a panel that dies knows at once what it has lost."""
 

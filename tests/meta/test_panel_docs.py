@@ -64,6 +64,7 @@ def test_all_patterns_are_in_the_picture(patterns: ModuleType) -> None:
     shown |= {name for name, _ in patterns.PRESS}
     assert shown >= {pattern.name for pattern in Pattern} - {"OFF"}
     assert shown >= {"NO_ANSWER", "NOT_ARMED", "STALE", "REFUSED"}
+    assert {sign.name for sign, _ in patterns.HELD} == {"HELD_LONG", "HELD_CHORD"}
 
 
 def pin_of_chip(name: str) -> str:

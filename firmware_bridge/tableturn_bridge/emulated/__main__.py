@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -49,8 +50,14 @@ def main(
         seed=seed,
         pixels=pixels,
         elf=elf,
+        tell=_tell if sys.stderr is not None and sys.stderr.isatty() else None,
     )
     run(panel, control, NotBuilt, EmulatorError)
+
+
+def _tell(line: str) -> None:
+    """Say what takes a while."""
+    click.echo(line, err=True)
 
 
 if __name__ == "__main__":

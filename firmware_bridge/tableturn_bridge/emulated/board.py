@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -35,7 +35,7 @@ from tableturn_bridge.emulated.senses import Senses
 from tableturn_bridge.protocol import FEWEST_BUTTONS, MOST_BUTTONS, ResetCause
 from tableturn_bridge.virtual.fingers import BOUNCE_MS, BOUNCES, Touches
 from tableturn_bridge.virtual.panel import Lamp
-from tableturn_bridge.virtual.port import LinkTaken
+from tableturn_bridge.virtual.port import LinkTaken, leads_to, target_of
 from tableturn_bridge.virtual.pressing import Pressing
 from tableturn_bridge.virtual.pty import BOOT_MS
 
@@ -60,6 +60,9 @@ class EmulatedPanel(Pressing):
         seed: For the noise.
         pixels: It has a coloured light for each button besides its lamp.
         elf: Another program than the one of the sources.
+        folder: Where the emulator's socket is made, which removes it when it ends. A folder of its
+            own if it isn't said.
+        tell: Is told, from another thread, what takes a while: that something is compiled.
     """
 
     def __init__(
@@ -75,6 +78,8 @@ class EmulatedPanel(Pressing):
         seed: int = 0,
         pixels: bool = False,
         elf: Path | None = None,
+        folder: Path | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         if not FEWEST_BUTTONS <= buttons <= MOST_BUTTONS:
             raise ValueError(
@@ -92,9 +97,13 @@ class EmulatedPanel(Pressing):
         self._seed = seed
         self._pixels = pixels
         self._elf = elf
+        self._folder = folder
+        self._tell_line = tell
         self._emulator: Emulator | None = None
         self._line: Line | None = None
         self._path = ""
+        self._terminal = ""
+        """What the name of its port leads to."""
         self._offset = 0.0
         """When the emulator's time was 0."""
         self._asked = False
@@ -120,19 +129,19 @@ class EmulatedPanel(Pressing):
         Raises NotBuilt if the firmware or the emulator can't be compiled, LinkTaken if the name for
         the port can't be used, EmulatorError if the emulator doesn't start.
         """
-        elf = self._elf
-        if elf is None:
-            made = asyncio.to_thread(building.firmware, self.buttons, pixels=self._pixels)
-            elf = await made
+        elf, program = await building.needed(
+            self.buttons, pixels=self._pixels, elf=self._elf, tell=self._tell_line
+        )
         settings = Settings(
             elf=elf,
-            program=await asyncio.to_thread(building.emulator),
+            program=program,
             boot_ms=self._boot_ms,
             greeting=self._greeting,
             opening_resets=self._opening_resets,
             uid=self.board.uid,
             noise=self._noise,
             seed=self._seed,
+            folder=self._folder,
         )
         self._emulator = await Emulator.started(settings)
         try:
@@ -169,13 +178,24 @@ class EmulatedPanel(Pressing):
     def _lost(self) -> None:
         """The emulator has ended, and all its lights with it."""
         self._senses.goes_dark()
+        if self._path and self._terminal != self._path and leads_to(self._path, self._terminal):
+            Path(self._path).unlink(missing_ok=True)  # it couldn't do that itself if it was killed
         self._path = ""
         self._changed.set()
         self._ended.set()
 
-    async def wait_ended(self) -> None:
-        """Wait until the emulator or the board's program has ended, which it should not."""
+    async def wait_ended(self) -> str:
+        """Wait until the emulator or the board's program has ended, which it should not.
+
+        Returns what has ended, in words.
+        """
         await self._ended.wait()
+        return self._why_ended()
+
+    def _why_ended(self) -> str:
+        if self.crashed:
+            return f"the board's program has crashed: {self.crashed}"
+        return "the emulator has ended"
 
     def ask(self, line: str) -> Fields:
         """Ask the emulator something, in its own words. Raises EmulatorError."""
@@ -199,6 +219,7 @@ class EmulatedPanel(Pressing):
             except EmulatorError as error:
                 raise LinkTaken(str(error)) from error
             self._path, self._name = told["port"], name
+            self._terminal = target_of(self._path)
         return self._path
 
     def unplug(self) -> None:
@@ -316,10 +337,8 @@ class EmulatedPanel(Pressing):
 
     def _check_running(self) -> None:
         """Raises EmulatorGone if nothing will happen any more."""
-        if self.crashed:
-            raise EmulatorGone(f"the board's program has crashed: {self.crashed}")
         if self._ended.is_set():
-            raise EmulatorGone("the emulator has ended")
+            raise EmulatorGone(self._why_ended())
 
     @property
     def revision(self) -> int:
@@ -368,8 +387,6 @@ class EmulatedPanel(Pressing):
 
     def _planned(self, line: str, at: float) -> bool:
         """Have a contact moved at a time; False if that has passed already."""
-        if at <= self._senses.now:
-            return False
         try:
             self.ask(f"{line} at={round(at * 1000)}")
         except EmulatorGone:

@@ -26,8 +26,6 @@ from tableturn_bridge.virtual.panel import UNCLEAR
 SOON = 120.0
 """So many milliseconds of a light are enough where the moment at which it changed says the rest."""
 NEAR = 25.0
-PAUSE = 3
-"""Steps without light after which a sign that runs once has had its last flash."""
 
 
 @dataclass(frozen=True)
@@ -216,8 +214,8 @@ class Watched:
 
     def _runs_through(self, sign: Sign) -> float:
         """When enough of a sign has been seen."""
-        if sign.since is not None:
-            return sign.since + (sign.shape.steps.bit_length() + PAUSE) * STEP
+        if sign.since is not None:  # its last light is over
+            return sign.since + sign.shape.steps.bit_length() * STEP
         if self._mode in (_Mode.TEST, _Mode.HELD):
             return self.since + SOON
         return self.since + lights.RUN

@@ -33,6 +33,7 @@ from tableturn_bridge.protocol import (
 from tableturn_bridge.virtual import lights
 from tableturn_bridge.virtual.board import Fate, Outcome
 from tableturn_bridge.virtual.contacts import Contact, Gesture, Gestures, Sight
+from tableturn_bridge.virtual.flashes import Flashes
 from tableturn_bridge.virtual.lights import Sign
 
 SILENCE = 150
@@ -105,7 +106,7 @@ class Life:
         self._down: dict[int, int] = {}
         self._answers: deque[int] = deque(maxlen=MANY)
         """Numbers of gestures that no longer wait. One may still be on its way once more."""
-        self._flashes: dict[int, tuple[int, str]] = {}
+        self._flashes = Flashes(buttons)
         self._protocol = VERSION
         self._strange = False
         self._heard_at: int | None = None
@@ -120,7 +121,7 @@ class Life:
         times = [contact.next_time() for contact in self._contacts.values()]
         times += [self._gestures.next_time(now)]
         times += [one.gesture.released_at + SILENCE for one in self._made]
-        times += [since + lights.RUN for since, _ in self._flashes.values()]
+        times += self._flashes.ends()
         ends = [one.gesture.released_at + ANSWER_PATIENCE for one in self.sent.values()]
         times += [end for end in ends if end > now]
         if self._heard_at is not None:
@@ -148,9 +149,7 @@ class Life:
         for made in [one for one in self._made if now - one.gesture.released_at >= SILENCE]:
             self._made.remove(made)
             self._tell(made.gesture, made.fate or Fate.NOT_ARMED)
-        for button, (since, _) in list(self._flashes.items()):
-            if now - since >= lights.RUN:
-                del self._flashes[button]
+        self._flashes.expire(now)
 
     # ---------------------------------------------------------------- fingers
 
@@ -184,8 +183,10 @@ class Life:
         if fate is None and len(self.sent) + len(self._to_be_sent()) >= QUEUE:
             fate = Fate.DROPPED
         self._made.append(Made(gesture, fate))
-        if fate is Fate.NOT_ARMED:
-            self._flash(gesture, "NOT_ARMED")
+        if fate is None:
+            self._flashes.waits(gesture)
+        else:
+            self._flash(gesture, "REFUSED" if fate is Fate.DROPPED else "NOT_ARMED")
 
     def _to_be_sent(self) -> list[Gesture]:
         """Gestures that should be on the line any moment."""
@@ -222,6 +223,7 @@ class Life:
                 if self._strange:
                     self._give_up()
             case State() if self.session and not self._strange:
+                self._flashes.arms(message.armed & ~(self.picture.armed if self.picture else 0))
                 self.picture = message
             case EventAck(session=self.session):
                 self._answered(message)
@@ -283,11 +285,7 @@ class Life:
         if known is not None:
             known.times += 1
         elif event.number not in self._answers and event.kind in list(Kind):
-            gesture = self._gesture(event)
-            self.sent[event.number] = Sent(gesture)
-            for lamp in gesture.buttons:  # it counted after all
-                if self._flashes.get(lamp) == (gesture.released_at, "NOT_ARMED"):
-                    del self._flashes[lamp]
+            self.sent[event.number] = Sent(self._gesture(event))
 
     def _gesture(self, event: Event) -> Gesture:
         """The gesture of an event: what the board says it was, when the finger made it."""
@@ -302,16 +300,15 @@ class Life:
         if made is None or apart(made) > NEAR:
             return Gesture(kind, event.button, event.second, sight, pressed, self._now)
         self._made.remove(made)
+        if made.fate is not None:  # it counted after all
+            self._flashes.waits(made.gesture)
         return replace(made.gesture, kind=kind, second=event.second, sight=sight)
 
     # ---------------------------------------------------------------- lamps
 
     def _flash(self, gesture: Gesture, name: str) -> None:
-        if self.picture is None:
-            return
-        lamps = range(self.buttons) if gesture.button == NO_BUTTON else gesture.buttons
-        for lamp in lamps:
-            self._flashes[lamp] = (self._now, name)
+        if self.picture is not None:
+            self._flashes.begin(gesture, name, self._now)
 
     def _claim(self) -> None:
         """Note which lamps should say something else than before."""
@@ -335,9 +332,9 @@ class Life:
         held = self._gestures.become(button, now)
         if held is not None:
             return lights.held_chord(sign) if held is Kind.CHORD else lights.held_long(sign)
-        if button in self._flashes:
-            since, name = self._flashes[button]
-            return Sign(name, lights.ONCE[name], sign.color, since)
+        flash = self._flashes.sign(button, sign.color)
+        if flash is not None:
+            return flash
         waiting = self._waiting(button) or self._waiting(NO_BUTTON)
         if waiting is not None:
             late = now >= waiting.released_at + ANSWER_PATIENCE

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import selectors
+import shutil
 import socket
 import tempfile
 from asyncio.subprocess import PIPE, Process
@@ -16,13 +17,16 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 Fields = dict[str, str]
 """What an answer tells, by name."""
 
 STARTS_WITHIN = 20.0
-"""Seconds for the emulator to start or to end."""
-ANSWERS_WITHIN = 10.0
+"""Seconds for the emulator to start."""
+ENDS_WITHIN = 5.0
+"""Seconds for the emulator to end with its input, then by a signal, before it is killed."""
+ANSWERS_WITHIN = 5.0
 """Seconds for an answer; it takes a millisecond if the machine has time."""
 PIECE = 65536
 
@@ -57,10 +61,20 @@ def read_answer(line: str) -> Fields:
     word, _, rest = line.partition(" ")
     if word == "ok":
         pairs = (one.partition("=") for one in rest.split())
-        return {key: value for key, _, value in pairs}
+        return {key: unquote(value, errors="surrogateescape") for key, _, value in pairs}
     if word == "error":
         raise EmulatorError(rest or "the emulator refuses it")
     raise EmulatorError(f"the emulator answers something that can't be read: {line!r}")
+
+
+def _as_line(text: str) -> bytes:
+    """A line as it is sent. Names of files in it needn't be texts. Raises EmulatorError."""
+    if "\n" in text or "\0" in text:
+        raise EmulatorError("what the emulator is asked is one line")
+    try:
+        return text.encode("utf-8", "surrogateescape") + b"\n"
+    except UnicodeEncodeError as error:
+        raise EmulatorError("what the emulator is asked is no text in UTF-8") from error
 
 
 class Line:
@@ -87,13 +101,15 @@ class Line:
         self._heard = heard
         self._lost = lost
         self._rest = b""
-        self._due: deque[Callable[[str], None]] = deque()
+        self._due: deque[tuple[float, Callable[[str], None]]] = deque()
+        """Who gets the next answers, and since when each waits."""
         self._loop = asyncio.get_running_loop()
         self.is_up = True
         self._loop.add_reader(connection, self._read)
 
     def ask(self, line: str) -> Fields:
-        """Ask, and wait for the answer. Raises EmulatorError."""
+        """Ask, and wait for the answer; not once more for one that hangs. Raises EmulatorError."""
+        self._check_answering()
         answers: list[str] = []
         self.post(line, answers.append)
         end = self._loop.time() + ANSWERS_WITHIN
@@ -109,16 +125,27 @@ class Line:
             raise EmulatorGone("the emulator has ended")
         return read_answer(answers[0])
 
+    def _check_answering(self) -> None:
+        """Raises EmulatorGone if an answer is overdue."""
+        if self._is_overdue():
+            self._read()  # it may have come
+            if self._is_overdue():
+                raise EmulatorGone("the emulator doesn't answer")
+
+    def _is_overdue(self) -> bool:
+        return bool(self._due) and self._loop.time() - self._due[0][0] > ANSWERS_WITHIN
+
     def post(self, line: str, answered: Callable[[str], None]) -> None:
-        """Ask; the answer's line is given to `answered`. Raises EmulatorGone."""
+        """Ask; the answer's line is given to `answered`. Raises EmulatorError."""
+        data = _as_line(line)
         if not self.is_up:
             raise EmulatorGone("the emulator has ended")
         try:
-            self._connection.sendall(line.encode() + b"\n")
+            self._connection.sendall(data)
         except OSError as error:
             self._end()
             raise EmulatorGone("the emulator has ended") from error
-        self._due.append(answered)
+        self._due.append((self._loop.time(), answered))
 
     def _read(self) -> None:
         """Take what has come."""
@@ -133,11 +160,12 @@ class Line:
             return
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            text = line.decode("utf-8", "replace")
+            text = line.decode("utf-8", "surrogateescape")
             if text.startswith("!"):
                 self._heard(Happening.read(text))
             elif self._due:
-                self._due.popleft()(text)
+                _, answered = self._due.popleft()
+                answered(text)
 
     def _end(self) -> None:
         if self.is_up:
@@ -165,10 +193,13 @@ class Settings:
     uid: int = 0
     noise: float = 0.0
     seed: int = 0
+    folder: Path | None = None
+    """Where its socket is made; a folder of its own if it isn't said. It goes with the emulator."""
 
     def arguments(self, control: Path) -> list[str]:
         """The emulator's command line."""
-        line = [f"--elf={self.elf}", f"--control={control}", f"--boot-ms={self.boot_ms}"]
+        line = [f"--elf={self.elf}", f"--control={control}", "--remove-folder"]
+        line += [f"--boot-ms={self.boot_ms}"]
         line += [f"--uid={self.uid}", f"--noise={self.noise}", f"--seed={self.seed}"]
         line += [] if self.link is None else [f"--link={self.link}"]
         line += ["--greeting"] if self.greeting else []
@@ -176,29 +207,38 @@ class Settings:
 
 
 class Emulator:
-    """An emulator that runs, with a folder of its own for its socket."""
+    """An emulator that runs, with a folder for its socket.
 
-    def __init__(self, process: Process, folder: tempfile.TemporaryDirectory[str]) -> None:
+    It removes both when it ends, so that nothing is left when this process is killed.
+    """
+
+    def __init__(self, process: Process, folder: Path) -> None:
         self._process = process
         self._folder = folder
 
     @classmethod
     async def started(cls, settings: Settings) -> Emulator:
         """Start one. Raises EmulatorError, with what it said, if it doesn't start."""
-        folder = tempfile.TemporaryDirectory(prefix="tableturn-")
+        try:
+            folder = settings.folder or Path(tempfile.mkdtemp(prefix="tableturn-"))
+        except OSError as error:
+            raise EmulatorError(f"there is no place for its socket: {error}") from error
         try:
             # Its input is never written to, but ends when this process does, however that is.
             # A Ctrl-C is for this process: in its group, the emulator would be gone before us.
             process = await asyncio.create_subprocess_exec(
                 settings.program,
-                *settings.arguments(Path(folder.name) / "control"),
+                *settings.arguments(folder / "control"),
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=PIPE,
                 start_new_session=True,
             )
+        except OSError as error:
+            _remove(folder)
+            raise EmulatorError(f"the emulator can't be started: {error}") from error
         except BaseException:
-            folder.cleanup()
+            _remove(folder)
             raise
         emulator = cls(process, folder)
         try:
@@ -224,19 +264,32 @@ class Emulator:
     def line(self, heard: Callable[[Happening], None], lost: Callable[[], None]) -> Line:
         """A connection to it."""
         connection = socket.socket(socket.AF_UNIX)
-        connection.connect(str(Path(self._folder.name) / "control"))
+        connection.connect(str(self._folder / "control"))
         return Line(connection, heard, lost)
 
     async def end(self) -> None:
         """End it, and wait until it has ended."""
         process = self._process
-        if process.returncode is None:
+        assert process.stdin is not None
+        process.stdin.close()
+        # A signal to one that has just ended would take its exit code from who waits for it.
+        if not await self._has_ended(ENDS_WITHIN):
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
-        try:
-            async with asyncio.timeout(STARTS_WITHIN):
+            if not await self._has_ended(ENDS_WITHIN):
+                process.kill()
                 await process.communicate()
+        _remove(self._folder)
+
+    async def _has_ended(self, within: float) -> bool:
+        try:
+            async with asyncio.timeout(within):
+                await self._process.communicate()
         except TimeoutError:
-            process.kill()
-            await process.communicate()
-        self._folder.cleanup()
+            return False
+        return True
+
+
+def _remove(folder: Path) -> None:
+    """Remove the emulator's folder, if it hasn't done that itself."""
+    shutil.rmtree(folder, ignore_errors=True)

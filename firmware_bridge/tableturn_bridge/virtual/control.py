@@ -66,7 +66,7 @@ class Request:
     def __init__(self, line: bytes) -> None:
         try:
             document = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BadRequest("a request is a JSON object on one line") from error
         if not isinstance(document, dict):
             raise BadRequest("a request is a JSON object on one line")
@@ -286,6 +286,8 @@ async def carry_out(panel: Panel, line: bytes) -> Answer:
         return {"ok": True} | await command(panel, request)
     except TimeoutError:
         return {"ok": False, "error": "nothing of the kind happened in time"}
+    except UnicodeError:
+        return {"ok": False, "error": "a text of the request is none in UTF-8"}
     except (BadRequest, LinkTaken, ValueError) as error:
         return {"ok": False, "error": str(error)}
 
@@ -313,7 +315,7 @@ async def listening(panel: Panel, path: Path) -> AsyncIterator[None]:
     try:
         server = await asyncio.start_unix_server(serve, path, limit=LONGEST_LINE)
     except OSError as error:
-        raise SocketTaken(f"{path} can't be a socket: {error}") from error
+        raise SocketTaken(f"{path} can't be a socket: {_words(error, path)}") from error
     try:
         _keep_to_oneself(path)
         yield
@@ -323,6 +325,13 @@ async def listening(panel: Panel, path: Path) -> AsyncIterator[None]:
             task.cancel()
         await asyncio.gather(*served, return_exceptions=True)
         _remove(path)
+
+
+def _words(error: OSError, path: Path) -> str:
+    """Why a path can't be a socket."""
+    if isinstance(error, FileNotFoundError):
+        return f"there is no folder {path.parent}"
+    return error.strerror or str(error)
 
 
 def _keep_to_oneself(path: Path) -> None:
@@ -337,6 +346,8 @@ def _free(path: Path) -> None:
     """Remove a socket that nobody listens at any more; leave anything else alone."""
     if not path.exists():
         return
+    if path.is_dir():
+        raise SocketTaken(f"{path} is a folder, and no name for a socket in it")
     if not path.is_socket():
         raise SocketTaken(f"{path} is a file already, and no socket: choose another name")
     with socket.socket(socket.AF_UNIX) as probe:
@@ -346,7 +357,7 @@ def _free(path: Path) -> None:
             _remove(path)
             return
         except OSError as error:
-            raise SocketTaken(f"{path} can't be a socket: {error}") from error
+            raise SocketTaken(f"{path} can't be a socket: {_words(error, path)}") from error
     raise SocketTaken(f"another virtual panel listens at {path}: choose another name")
 
 

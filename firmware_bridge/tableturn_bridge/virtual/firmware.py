@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tableturn_bridge import frames, protocol
+from tableturn_bridge.patterns import BRIGHTEST
 from tableturn_bridge.protocol import (
     LINK_LOST,
     MOST_BUTTONS,
@@ -31,6 +32,7 @@ from tableturn_bridge.protocol import (
 )
 from tableturn_bridge.virtual import lights
 from tableturn_bridge.virtual.contacts import Contact, Gesture, Gestures, Sight
+from tableturn_bridge.virtual.flashes import Flashes
 from tableturn_bridge.virtual.lights import Sign
 from tableturn_bridge.virtual.waiting import Queue, Waiting
 
@@ -133,8 +135,7 @@ class Firmware:
         self.queue = Queue()
         self._gestures = Gestures()
         self._contacts = {one: Contact(one in closed, now) for one in make.all_buttons}
-        self._flashes: dict[int, tuple[int, str]] = {}
-        """Since when a lamp shows a sign that runs once, and which."""
+        self._flashes = Flashes(make.buttons)
         self._heard_at: int | None = None
         self._strange = False
         """The host speaks no version of the protocol that this board knows."""
@@ -148,7 +149,7 @@ class Firmware:
         now = self._now
         times = [contact.next_time() for contact in self._contacts.values()]
         times += [self.queue.next_time(now), self._gestures.next_time(now)]
-        times += [since + lights.RUN for since, _ in self._flashes.values()]
+        times += self._flashes.ends()
         if self._heard_at is not None:
             times.append(self._heard_at + LINK_LOST)
         if now < self.started + lights.LAMP_TEST:
@@ -173,9 +174,7 @@ class Firmware:
             self._send(waiting.event(self.session, now))
             waiting.sent_at(now)
             self.sent.events += 1
-        for button, (since, _) in list(self._flashes.items()):
-            if now - since >= lights.RUN:
-                del self._flashes[button]
+        self._flashes.expire(now)
 
     # ---------------------------------------------------------------- buttons
 
@@ -208,8 +207,11 @@ class Firmware:
         if not self._counts(gesture):
             self._flash(gesture, "NOT_ARMED")
             self._tell(gesture, Fate.NOT_ARMED)
-        elif not self.queue.add(gesture, self._now):
+        elif self.queue.add(gesture, self._now):
+            self._flashes.waits(gesture)
+        else:  # nobody may think that it counted
             self.dropped = min(MOST_COUNT, self.dropped + 1)
+            self._flash(gesture, "REFUSED")
             self._tell(gesture, Fate.DROPPED)
 
     def _counts(self, gesture: Gesture) -> bool:
@@ -247,6 +249,7 @@ class Firmware:
             case HelloRequest():
                 self._greeted(message)
             case State() if self.session and not self._strange:
+                self._flashes.arms(message.armed & ~(self.picture.armed if self.picture else 0))
                 self.picture = message
             case Ping(token=token):
                 self._send(self._pong(token))
@@ -324,15 +327,9 @@ class Firmware:
     # ---------------------------------------------------------------- lamps
 
     def _flash(self, gesture: Gesture, name: str) -> None:
-        """Run a sign once on the lamps of a gesture's buttons.
-
-        The button that belongs to no seat has all lamps for it.
-        """
-        if self.picture is None:  # all lamps say so already
-            return
-        lamps = range(self.make.buttons) if gesture.button == NO_BUTTON else gesture.buttons
-        for lamp in lamps:
-            self._flashes[lamp] = (self._now, name)
+        """Run a sign once on the lamps of a gesture's buttons."""
+        if self.picture is not None:  # without one, all lamps say so already
+            self._flashes.begin(gesture, name, self._now)
 
     def sign(self, button: int, now: int) -> Sign:
         """What the lamp of a button says. What the person just does goes before all else."""
@@ -348,9 +345,9 @@ class Firmware:
         held = self._gestures.become(button, now)
         if held is not None:
             return lights.held_chord(sign) if held is Kind.CHORD else lights.held_long(sign)
-        if button in self._flashes:
-            since, name = self._flashes[button]
-            return Sign(name, lights.ONCE[name], sign.color, since)
+        flash = self._flashes.sign(button, sign.color)
+        if flash is not None:
+            return flash
         waiting = self.queue.of(button) or self.queue.of(NO_BUTTON)
         if waiting is not None:
             name = "NO_ANSWER" if now >= waiting.patience_ends else "PENDING"
@@ -360,5 +357,5 @@ class Firmware:
     def lamp(self, button: int, now: int) -> tuple[int, int]:
         """How bright the lamp of a button is, and in which colour."""
         sign = self.sign(button, now)
-        brightness = lights.BRIGHTEST if self.picture is None else self.picture.brightness
+        brightness = BRIGHTEST if self.picture is None else self.picture.brightness
         return lights.light(sign, brightness, self.started, now), sign.color

@@ -75,13 +75,18 @@ def held_chord(sign: Sign) -> Sign:
     return Sign("HELD_CHORD", HELD_CHORD, sign.color)
 
 
+def _part(level: int, share: int, of: int) -> int:
+    """So many parts of a level, rounded up: what is lit is never wholly dark."""
+    return (level * share + of - 1) // of
+
+
 def light(sign: Sign, brightness: int, started: int, now: int) -> int:
     """How bright a lamp is, from 0 to 255, on a board that started at a time."""
     step = (now - (started if sign.since is None else sign.since)) // STEP
     if not sign.shape.steps >> step % STEPS & 1:
         return 0
-    level = brightness // 4 if sign.shape.dim else brightness
+    level = _part(brightness, 1, 4) if sign.shape.dim else brightness
     if sign.shape.breathes:  # up in one run, down in the next
         place = step % (2 * STEPS)
-        level = level * (min(place, 2 * STEPS - 1 - place) + 1) // STEPS
+        level = _part(level, min(place, 2 * STEPS - 1 - place) + 1, STEPS)
     return level

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import select
+import socket
 import tty
 from collections.abc import Callable
 from pathlib import Path
@@ -53,7 +54,8 @@ class Port:
         try:
             tty.setraw(theirs)
             self.terminal = os.ttyname(theirs)
-            self._link = None if link is None else _name(link, self.terminal)
+            self._claim = None if link is None else _take(link, self.terminal)
+            self._link = link
         except BaseException:
             os.close(self._ours)
             raise
@@ -111,18 +113,66 @@ class Port:
         elif self.is_open:
             self._loop.remove_reader(self._ours)
         self.is_open = False
-        if self._link is not None and _leads_to(self._link, self.terminal):
+        if self._link is not None and leads_to(self._link, self.terminal):
             self._link.unlink()
+        if self._claim is not None:
+            self._claim.close()
         os.close(self._ours)
 
 
-def _name(link: Path, terminal: str) -> Path:
-    """Let a name lead to a terminal. An older link is replaced, any other file is left alone.
+# ---------------------------------------------------------------- the name
 
-    Raises LinkTaken if the name can't be used.
+
+def _take(link: Path, terminal: str) -> socket.socket:
+    """Let a name lead to a terminal; it is this panel's until what is returned is closed.
+
+    An older link to a terminal or to nowhere is replaced; all else is left alone, and so is the
+    name of another panel that is plugged in. Raises LinkTaken if the name can't be used.
     """
     if link.exists() and not link.is_symlink():
         raise LinkTaken(f"{link} is a file already, and no link to a port: choose another name")
+    older = target_of(link)
+    if link.exists() and Path(older).parent != Path(terminal).parent:
+        raise LinkTaken(f"{link} leads to {older}, which is no panel's port: choose another name")
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        _claim(claim, link)
+        _lead(link, terminal)
+    except BaseException:
+        claim.close()
+        raise
+    return claim
+
+
+def _claim(claim: socket.socket, link: Path) -> None:
+    """Say to other panels that the name is in use. Raises LinkTaken if it is.
+
+    That can't be seen from a link: the terminal that it leads to may be somebody else's by now. So
+    who has a name also has a socket that is called after it, in a space of names that only Linux
+    has; the kernel takes it back however its owner ends. Emulated panels do the same.
+    """
+    try:
+        folder = link.parent.stat()
+    except OSError:  # the link will fail
+        return
+    text = os.fsencode(f"{folder.st_dev}:{folder.st_ino}:{link.name}")
+    try:
+        claim.bind(b"\0tableturn-panel-%016x" % _hash(text))
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise LinkTaken(f"{link} is the port of another panel: choose another name") from None
+
+
+def _hash(text: bytes) -> int:
+    """FNV-1a, of 64 bits."""
+    total = 0xCBF29CE484222325
+    for byte in text:
+        total = (total ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return total
+
+
+def _lead(link: Path, terminal: str) -> None:
+    """Make the link. Raises LinkTaken if that isn't possible."""
     fresh = link.with_name(f".{link.name}.{os.getpid()}")
     try:
         fresh.unlink(missing_ok=True)
@@ -130,12 +180,16 @@ def _name(link: Path, terminal: str) -> Path:
         fresh.replace(link)
     except OSError as error:
         raise LinkTaken(f"{link} can't lead to the port: {error.strerror}") from error
-    return link
 
 
-def _leads_to(link: Path, terminal: str) -> bool:
-    """The name is still this terminal's, and not that of a later one."""
+def target_of(name: str | Path) -> str:
+    """What a link leads to; empty if the name is no link."""
     try:
-        return str(link.readlink()) == terminal
+        return os.readlink(name)
     except OSError:
-        return False
+        return ""
+
+
+def leads_to(name: str | Path, terminal: str) -> bool:
+    """A name is still this terminal's, and not that of a later one."""
+    return target_of(name) == terminal

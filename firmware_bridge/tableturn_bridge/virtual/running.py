@@ -7,7 +7,7 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -56,8 +56,8 @@ class Startable(Panel, Protocol):
     async def __aexit__(self, *exc: Any) -> None:
         """Pull it out."""
 
-    async def wait_ended(self) -> None:
-        """Wait until it has ended by itself; most never do."""
+    async def wait_ended(self) -> str:
+        """Wait until it has ended by itself; most never do. Returns what has ended, in words."""
 
 
 def run(panel: Startable, control: Path | None, *errors: type[Exception]) -> None:
@@ -80,21 +80,37 @@ async def _run(panel: Startable, control: Path | None) -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, ended.set)
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(panel)
+        if not await _starts(stack.enter_async_context(panel), ended):
+            return
         if control is not None:
             await stack.enter_async_context(listening(panel, control))
         _end_with_input(ended)
-        sys.stdout.write(f"{panel.path}\n")
-        sys.stdout.flush()
+        if sys.stdout is not None:  # somebody may have closed it
+            sys.stdout.write(f"{panel.path}\n")
+            sys.stdout.flush()
         asked = asyncio.create_task(ended.wait())
         failed = asyncio.create_task(panel.wait_ended())
         await asyncio.wait({asked, failed}, return_when=asyncio.FIRST_COMPLETED)
-        broken = failed.done()
+        broken = failed.result() if failed.done() else ""
         for task in (asked, failed):
             task.cancel()
         await asyncio.wait({asked, failed})
     if broken:
-        raise click.ClickException("the panel has ended by itself")
+        raise click.ClickException(broken)
+
+
+async def _starts(starting: Coroutine[Any, Any, Any], ended: asyncio.Event) -> bool:
+    """Start something that may take a while; False if it was ended before."""
+    asked = asyncio.create_task(ended.wait())
+    task = asyncio.create_task(starting)
+    await asyncio.wait({asked, task}, return_when=asyncio.FIRST_COMPLETED)
+    asked.cancel()
+    if task.done():
+        await task
+        return True
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    return False
 
 
 def _end_with_input(ended: asyncio.Event) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TextIO
 
@@ -56,7 +56,7 @@ WORDS = {
     "NO_ANSWER": "still no answer",
     "REFUSED": "refused",
     "STALE": "too late, it had passed",
-    "NOT_ARMED": "not asked now",
+    "NOT_ARMED": "nothing to confirm now",
     "HELD_LONG": "held: a long press",
     "HELD_CHORD": "held, and a second one: undo",
     "TEST": "lamp test",
@@ -72,10 +72,13 @@ FATES = {
     Fate.ACCEPTED: "accepted",
     Fate.STALE: "too late, what it was meant for had passed",
     Fate.REJECTED: "refused",
-    Fate.NOT_ARMED: "not asked now",
+    Fate.NOT_ARMED: "nothing to confirm now",
     Fate.DROPPED: "too many wait already",
     Fate.LOST: "lost with the connection",
 }
+
+PAUSED = "the game is paused"
+"""What a press is told that counts for nothing because of that."""
 
 COLORS = {
     "red": "color(160)",
@@ -89,6 +92,7 @@ COLORS = {
 }
 
 KEYS = "Ctrl-C ends, digits press, letters below hold, ? all keys"
+NO_POWER = "no power: the board is unplugged; n plugs it in"
 FOLDS = 8
 """A line that is too wide becomes so many at most."""
 
@@ -118,7 +122,8 @@ def draw(
         color_system="256" if color else None,
         force_terminal=color,
     )
-    rows = [_row(button, lamp, light, width) for button, lamp in enumerate(lamps, 1)]
+    words = WORDS | ({"NOT_ARMED": PAUSED} if _is_paused(lamps) else {})
+    rows = [_row(button, lamp, light, words, width) for button, lamp in enumerate(lamps, 1)]
     news = [part for line in status for part in _folded(line, width, console)]
     said = _folded(note, width, console, "bold") if note else []
     keys = legend(len(lamps)) if help else (KEYS,)
@@ -159,7 +164,14 @@ def _fitting(
     return [*rows, *gap, *news, *said, *more, end]
 
 
-def _row(button: int, lamp: Lamp, light: Sequence[str], width: int) -> Text:
+def _is_paused(lamps: Sequence[Lamp]) -> bool:
+    """The lamps say that the game is paused; that of a button that was just pressed doesn't."""
+    return any(lamp.sign == "PAUSED" for lamp in lamps)
+
+
+def _row(
+    button: int, lamp: Lamp, light: Sequence[str], words: Mapping[str, str], width: int
+) -> Text:
     """A button and its lamp."""
     level = _level(lamp)
     word = lamp.color_word
@@ -168,7 +180,7 @@ def _row(button: int, lamp: Lamp, light: Sequence[str], width: int) -> Text:
         (f" {button}  ", "bold"),
         (light[level] * BLOCK, style if level else "dim"),
         (f"  {word:<7} ", style),
-        WORDS.get(lamp.sign, lamp.sign),
+        words.get(lamp.sign, lamp.sign),
         START if lamp.marked else "",
     )
     text.truncate(width)
@@ -289,11 +301,12 @@ class _Screen:
         self._note = ""
         if wish.do is Do.HELP:
             self._help = not self._help
-        elif wish.do is Do.RESET:
-            self._panel.reset(ResetCause.EXTERNAL)
-            self._note = "the board is reset"
         elif wish.do is Do.PLUG:
             self._plug()
+        elif not self._panel.path:
+            self._note = NO_POWER
+        elif wish.do is Do.RESET:
+            self._reset()
         else:
             task = asyncio.get_running_loop().create_task(self._press(wish))
             self._doing.add(task)
@@ -301,13 +314,21 @@ class _Screen:
 
     def _plug(self) -> None:
         """Pull the plug, or put it back."""
-        if self._panel.path:
-            self._panel.unplug()
-            self._note = "unplugged; n plugs it in again"
-            return
         try:
-            self._note = f"plugged in at {self._panel.plug()}"
-        except LinkTaken as error:
+            if self._panel.path:
+                self._panel.unplug()
+                self._note = "unplugged; n plugs it in again"
+            else:
+                self._note = f"plugged in at {self._panel.plug()}"
+        except (LinkTaken, ValueError) as error:  # an emulator that is ending refuses it
+            self._note = str(error)
+
+    def _reset(self) -> None:
+        """Press the board's own reset button."""
+        try:
+            self._panel.reset(ResetCause.EXTERNAL)
+            self._note = "the board is reset"
+        except ValueError as error:
             self._note = str(error)
 
     async def _press(self, wish: Wish) -> None:
@@ -317,10 +338,14 @@ class _Screen:
         try:
             pressed = await press
         except TimeoutError:
-            self._note = f"{what}: nothing came of it"
+            self._note = f"{what}: nothing came of it" if self._panel.path else NO_POWER
+            return
+        except ValueError as error:
+            self._note = f"{what}: {error}"
             return
         if pressed is not None:
-            self._note = f"{what}: {FATES[pressed.fate]}"
+            idle = pressed.fate is Fate.NOT_ARMED and _is_paused(self._panel.lamps())
+            self._note = f"{what}: {PAUSED if idle else FATES[pressed.fate]}"
 
     def _finger(self, wish: Wish) -> tuple[str, Coroutine[Any, Any, Pressed | None]]:
         """What a wish is called, and how it is done."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
+from tableturn_bridge.emulated import budgets
 from tableturn_bridge.protocol import NO_BUTTON, Caps, ResetCause
 from tableturn_bridge.virtual.board import Board, Make
 from tests.bridge.emulator.client import Emulator
@@ -20,7 +21,7 @@ from .bench import UID, Bench
 
 Kind = Literal["virtual", "firmware"]
 BOARDS: tuple[Kind, ...] = ("virtual", "firmware")
-STACK = 200
+STACK = budgets.STACK
 """Bytes of stack that the firmware may use."""
 
 

@@ -16,14 +16,14 @@ def marked(shape: Shape) -> Shape:
 
 
 def expected(shape: Shape, brightness: int = 255, steps: int = 2 * STEPS) -> list[int]:
-    """How bright a lamp is in each step, from the first one after the start on."""
-    full = brightness // 4 if shape.dim else brightness
+    """How bright a lamp is in each step, from the first one after the start on; rounded up."""
+    full = -(-brightness // 4) if shape.dim else brightness
     levels = []
     for step in range(steps):
         level = full if shape.steps >> step % STEPS & 1 else 0
         if shape.breathes:
             at = step % (2 * STEPS)
-            level = level * (at + 1 if at < STEPS else 2 * STEPS - at) // STEPS
+            level = -(-level * (at + 1 if at < STEPS else 2 * STEPS - at) // STEPS)
         levels.append(level)
     return levels
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -21,6 +22,7 @@ from tableturn_bridge.patterns import (
 from tableturn_bridge.patterns import lamp as lamp_byte
 from tableturn_bridge.protocol import (
     NO_BUTTON,
+    QUEUE,
     HelloRequest,
     ResetCause,
     Result,
@@ -59,6 +61,16 @@ def once(bench: Bench, button: int, runs: int = 1) -> list[int]:
     return seen
 
 
+def flickers(bench: Bench, button: int) -> bool:
+    """A gesture of this button waits: its lamp is now lit, now dark, in each step from now on."""
+    bench.wait(STEP * 3 / 2 - (bench.now - bench.started) % STEP)
+    seen = []
+    for _ in range(6):
+        seen.append(bench.levels()[button])
+        bench.wait(STEP)
+    return all(one != other for one, other in pairwise(seen))
+
+
 # ---------------------------------------------------------------- patterns
 
 
@@ -79,7 +91,7 @@ def test_the_start_players_mark_is_seen_on_each_pattern(bench: Bench, pattern: P
     assert patterns_of(of(1, steps)) == {(pattern, True)}
 
 
-@pytest.mark.parametrize("brightness", [255, 160, 96, 40, 24])
+@pytest.mark.parametrize("brightness", [255, 160, 96, 40, 24, 2])
 def test_brightness_holds_for_full_dim_and_breathing_lamps(bench: Bench, brightness: int) -> None:
     patterns = (Pattern.TURN, Pattern.NEXT, Pattern.PAUSED, Pattern.BETWEEN)
     bench.plays(showing(*patterns, brightness=brightness))
@@ -89,7 +101,8 @@ def test_brightness_holds_for_full_dim_and_breathing_lamps(bench: Bench, brightn
         assert all(
             abs(one - other) <= 8 for one, other in zip(of(button, steps), wanted, strict=True)
         ), pattern
-    assert min(of(0, steps)) > 0  # however dark the room is: whose turn it is can be seen
+    # However dark the room is: what is lit can be seen.
+    assert min(level for button in range(len(patterns)) for level in of(button, steps)) > 0
 
 
 def test_breathing_swells_and_fades_in_many_steps(bench: Bench) -> None:
@@ -192,6 +205,32 @@ def test_a_button_that_is_not_asked_flashes_once(bench: Bench) -> None:
     assert alike(seen[:STEPS], expected(Shape(NOT_ARMED), steps=STEPS))
     assert set(seen[STEPS:]) == {0}
     assert bench.events() == []
+
+
+def test_no_flash_hides_the_turn_or_the_next_press(bench: Bench) -> None:
+    waiting = replace(showing(Pattern.TURN, Pattern.OFF), armed=0)
+    bench.plays(waiting)
+    bench.press(0)
+    bench.shows(replace(waiting, armed=0b0001))
+    bench.wait(2 * STEP)
+    assert bench.levels()[0] == 255  # the rest of the flash would be dark
+    bench.press(0)
+    assert flickers(bench, 0)
+    bench.ack(1, Result.REJECTED)
+    bench.wait(20)
+    bench.press(0)
+    assert flickers(bench, 0)
+
+
+def test_a_press_that_finds_no_room_flashes_at_once(bench: Bench) -> None:
+    bench.plays(showing(Pattern.OFF, Pattern.OFF, Pattern.OFF))
+    for number in range(QUEUE):
+        bench.press(number % 2)
+    bench.press(2)
+    assert alike(once(bench, 2), expected(Shape(REFUSED), steps=STEPS))
+    bench.press(NO_BUTTON)
+    assert bench.pinged().dropped == 2
+    assert alike(once(bench, 3), expected(Shape(REFUSED), steps=STEPS))
 
 
 def test_all_lamps_answer_for_the_master_button(bench: Bench) -> None:

@@ -94,7 +94,7 @@ def test_a_pixel_is_as_bright_as_its_lamp(chip: FirmwareBench, brightness: int) 
     shown = pixels(chip)
     assert shown[2:] == [(0, 0, 0)] * 4
     assert abs(shown[0][0] - brightness) <= 1
-    assert abs(shown[1][0] - brightness // 4) <= 1
+    assert abs(shown[1][0] - -(-brightness // 4)) <= 1
     assert shown[0][1:] == shown[1][1:] == (0, 0)
 
 

@@ -51,6 +51,8 @@ class Room:
         """What the lamps really do, if that isn't what the program means."""
         self.deaf = False
         """What the board says doesn't come through, nor what becomes of it."""
+        self.last = b""
+        """What the board said last, whether that came through or not."""
         self._lag = lag
         self._number = 0
         self._started = self.now
@@ -75,6 +77,7 @@ class Room:
 
     def _listen(self) -> None:
         data = self.board.take_output()
+        self.last = data or self.last
         if data and not self.deaf:
             self.observer.said(data, self.now)
 

@@ -7,10 +7,10 @@ tells what happens. Nothing here asserts how fast something is.
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
+import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -19,14 +19,18 @@ from typing import Any
 import pytest
 
 from tableturn_bridge.emulated.board import EmulatedPanel
-from tableturn_bridge.emulated.process import EmulatorError, EmulatorGone
-from tableturn_bridge.protocol import Hello, ResetCause, Result, SetUid
+from tableturn_bridge.emulated.process import EmulatorError, EmulatorGone, Happening
+from tableturn_bridge.patterns import Pattern, lamp
+from tableturn_bridge.protocol import Hello, HelloRequest, ResetCause, Result, SetUid
 from tableturn_bridge.virtual.control import carry_out, listening
 from tableturn_bridge.virtual.port import LinkTaken
 from tableturn_bridge.virtual.remote import RemotePanel
 from tests.bridge.virtual.play import exists, until
 from tests.bridge.virtual.test_pty import PortHost, host_at
 from tests.support import boards
+
+from .room import picture
+from .test_senses import on_the_line
 
 PATIENCE = 20
 
@@ -144,26 +148,6 @@ async def test_coloured_lights_are_told() -> None:
         await until(red)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda panel: panel.press(5),
-        lambda panel: panel.press(-1),
-        lambda panel: panel.chord(1, 1),
-        lambda panel: panel.chord(1, 5),
-        lambda panel: panel.chord(0, 1),
-        lambda panel: panel.wait_lamp(0, ["TURN"], 1),
-        lambda panel: asyncio.to_thread(panel.down, 7),
-    ],
-)
-async def test_buttons_that_are_not_there(
-    wrong: Callable[[EmulatedPanel], Awaitable[object]],
-) -> None:
-    async with emulated() as panel:
-        with pytest.raises(ValueError, match="button"):
-            await wrong(panel)
-
-
 @pytest.mark.case("H1")
 async def test_unplugged_the_host_gets_an_error_and_the_name_is_gone(tmp_path: Path) -> None:
     link, other = tmp_path / "panel", tmp_path / "other"
@@ -198,19 +182,6 @@ async def test_unplugged_the_host_gets_an_error_and_the_name_is_gone(tmp_path: P
     assert not exists(other)
 
 
-async def test_a_plain_reader_of_the_file_gets_eio_when_it_is_unplugged() -> None:
-    async with emulated(2) as panel:
-        port = os.open(panel.path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
-        try:
-            await until(lambda: panel.board.resets["EXTERNAL"] == 1)
-            panel.unplug()
-            with pytest.raises(OSError) as caught:  # noqa: PT011 - the number is asserted below
-                os.write(port, b"x")
-            assert caught.value.errno == errno.EIO
-        finally:
-            os.close(port)
-
-
 @pytest.mark.parametrize("cause", [ResetCause.WATCHDOG, ResetCause.BROWN_OUT, ResetCause.EXTERNAL])
 async def test_resets_are_told_apart(cause: ResetCause) -> None:
     async with at_work() as (panel, host):
@@ -231,18 +202,6 @@ async def test_a_program_that_hangs_is_reset_by_its_watchdog() -> None:
         await panel.wait_lamp(1, ["TURN"], PATIENCE)
 
 
-async def test_presses_arrive_exactly_once_on_a_bad_line() -> None:
-    async with at_work(seed=3) as (panel, host):
-        panel.set_noise(0.01)
-        for number in range(20):
-            told = await panel.press(1 + number % 4, ms=20, wait=True)
-            assert told is not None
-            assert told.fate == "ACCEPTED"
-        assert {event.number for event in host.events} == set(range(1, 21))
-        with pytest.raises(ValueError, match="share"):
-            panel.set_noise(1.5)
-
-
 async def test_on_a_slow_machine_a_press_is_late_and_says_so() -> None:
     """What was planned for a moment that has passed happens at once, and is told as it was."""
     async with at_work() as (panel, host):
@@ -258,16 +217,77 @@ async def test_on_a_slow_machine_a_press_is_late_and_says_so() -> None:
 
 
 async def test_an_emulator_that_is_killed_is_gone(tmp_path: Path) -> None:
-    async with emulated(2) as panel:
+    async with emulated(2, link=tmp_path / "panel") as panel:
         assert panel._emulator is not None
-        panel._emulator._process.kill()
-        await asyncio.wait_for(panel.wait_ended(), PATIENCE)
+        assert exists(tmp_path / "panel")
+        os.kill(panel._emulator._process.pid, signal.SIGKILL)
+        why = await asyncio.wait_for(panel.wait_ended(), PATIENCE)
+        assert why == "the emulator has ended"
         assert panel.path == ""
+        assert not exists(tmp_path / "panel")
         assert {lamp.sign for lamp in panel.lamps()} == {"DARK"}
         with pytest.raises(EmulatorGone):
             await panel.press(1)
         with pytest.raises(EmulatorGone):
             await panel.wait_lamp(1, ["TURN"], PATIENCE)
+
+
+async def test_a_program_that_crashes_ends_the_panel(tmp_path: Path) -> None:
+    boards.emulator()
+    elf = boards.crashing(tmp_path)
+    async with EmulatedPanel(2, elf=elf, boot_ms=0, opening_resets=False) as panel:
+        port = os.open(panel.path, os.O_RDWR | os.O_NOCTTY)
+        try:
+            os.write(port, b"x")
+            why = await asyncio.wait_for(panel.wait_ended(), PATIENCE)
+        finally:
+            os.close(port)
+        assert why == "the board's program has crashed: opcode"
+        assert panel.crashed == "opcode"
+        with pytest.raises(EmulatorGone, match="crashed: opcode"):
+            await panel.wait_lamp(1, ["TURN"], PATIENCE)
+
+
+async def test_a_lamp_counts_only_when_its_light_had_time_to_follow() -> None:
+    """A picture is there, and the lamp still says the last one: that is no answer."""
+    panel = EmulatedPanel(2, uid=9)
+
+    def hears(*lines: str) -> None:
+        for line in lines:
+            panel._heard(Happening.read(line))
+
+    hello, asked = Hello(1, 1, 0, 9, 5, 1, 2, 1, 0), HelloRequest(1, 1, 5)
+    hears(
+        "! start power_on t=0",
+        "! lamp 0 255 t=500",
+        *on_the_line("rx", 1_000, asked),
+        *on_the_line("tx", 2_000, hello),
+        *on_the_line("rx", 3_000, picture(lamp(Pattern.TURN))),
+        "! contact 1 open t=900000",
+    )
+    await panel.wait_lamp(1, ["TURN"], PATIENCE)
+    hears(*on_the_line("rx", 905_000, picture(lamp(Pattern.OFF), revision=58)))
+    seen = panel.seen()[0]
+    assert (seen.sign, seen.settled) == ("TURN", False)
+    for sign in ("TURN", "OFF"):
+        with pytest.raises(TimeoutError):
+            await panel.wait_lamp(1, [sign], 0.05)
+    hears("! lamp 0 0 t=908000")
+    assert (await panel.wait_lamp(1, ["OFF"], PATIENCE)).since == 908
+
+
+async def test_a_name_may_have_spaces_and_no_line_breaks(tmp_path: Path) -> None:
+    async with emulated(2, link=tmp_path / "a b", uid=9) as panel:
+        assert panel.path == str(tmp_path / "a b")
+        async with host_at(panel.path):
+            await panel.wait_lamp(1, ["TURN"], PATIENCE)
+        panel.unplug()
+        answer = await carry_out(panel, b'{"do": "plug", "link": "/x\\nreset power_on"}')
+        assert "one line" in answer["error"]
+        answer = await carry_out(panel, b'{"do": "emulator", "line": "clock\\nclock"}')
+        assert "one line" in answer["error"]
+        assert panel.plug() == str(tmp_path / "a b")
+        panel.ask("stack")
 
 
 async def test_the_same_socket_as_that_of_a_model(tmp_path: Path) -> None:

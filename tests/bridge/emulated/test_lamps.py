@@ -9,13 +9,13 @@ from itertools import combinations
 import pytest
 
 from tableturn_bridge.emulated.light import Trace, tolerance
-from tableturn_bridge.patterns import OWN, STEP, Pattern, lamp
+from tableturn_bridge.patterns import DIMMEST, OWN, STEP, Pattern, lamp
 from tableturn_bridge.protocol import NO_BUTTON, HelloRequest, ResetCause, Result
 from tableturn_bridge.virtual import lights
-from tableturn_bridge.virtual.lights import RUN
+from tableturn_bridge.virtual.lights import LAMP_TEST, RUN
 from tableturn_bridge.virtual.panel import UNCLEAR
 
-from .room import SESSION, Room, nothing, picture
+from .room import BEFORE, SESSION, Room, nothing, picture
 
 GIVEN = [pattern for pattern in Pattern if pattern < OWN]
 TURN, NEXT, STAGED = (lamp(one, 1) for one in (Pattern.TURN, Pattern.NEXT, Pattern.STAGED))
@@ -28,8 +28,10 @@ def measured(room: Room) -> list[str]:
 # ---------------------------------------------------------------- each sign by its light
 
 
-@pytest.mark.parametrize(("mark", "brightness"), [(0, 255), (1, 255), (0, 90)])
-@pytest.mark.parametrize("pattern", GIVEN)
+@pytest.mark.parametrize(
+    ("pattern", "mark", "brightness"),
+    [(pattern, *rest) for pattern in GIVEN for rest in ((0, 255), (1, 255), (0, DIMMEST))],
+)
 def test_each_pattern_is_known_by_its_light_after_a_run(
     pattern: Pattern, mark: int, brightness: int
 ) -> None:
@@ -114,6 +116,66 @@ def test_flashes_are_known_once_they_have_flashed(
     assert measured(room)[0] == before.name
 
 
+def test_a_sign_is_certain_only_when_it_has_run_through() -> None:
+    room = Room(2)
+    shown = picture(lamp(Pattern.LOW, 1))
+    room.plays(shown)
+    room.quietly(LAMP_TEST + RUN - STEP - 300, shown)
+    assert room.seen()[0].candidates == ("LOW",)
+    assert measured(room)[0] == UNCLEAR
+    room.quietly(2 * STEP, shown)
+    assert measured(room)[0] == "LOW"
+
+
+def test_a_flash_is_certain_after_its_last_light_and_until_it_has_run_through() -> None:
+    room = Room(2)
+    shown = picture(TURN)
+    room.plays(shown)
+    room.quietly(2500, shown)
+    room.press(0)
+    room.ack(1, Result.REJECTED)
+    room.quietly(9 * STEP + 30, shown)
+    assert room.seen()[0].candidates == ("REFUSED",)
+    assert measured(room)[0] == UNCLEAR, "it is lit for the third time, but not dark again"
+    room.quietly(RUN - 10 * STEP, shown)
+    assert measured(room)[0] == "REFUSED"
+    room.quietly(STEP, shown)
+    assert room.seen()[0].level == 255
+    assert measured(room)[0] == UNCLEAR, "a fourth light is none of a flash"
+
+
+def test_the_lamp_test_is_no_flash() -> None:
+    room = Room(2)
+    room.plays(nothing)
+    assert "OFF" in room.seen()[0].candidates
+    assert not set(lights.ONCE) & set(room.seen()[0].candidates)
+
+
+def test_a_lamp_test_that_begins_anew_is_another_one() -> None:
+    room = Room(2)
+    room.start()
+    room.wait(200)
+    began = room.seen()[0].measured_since
+    assert began == BEFORE
+    room.start(ResetCause.WATCHDOG)
+    room.wait(200)
+    assert measured(room)[0] == "TEST"
+    assert room.seen()[0].measured_since == began + 200
+
+
+def test_a_dim_light_and_a_full_one_of_less_brightness_are_two_things() -> None:
+    room = Room(2)
+    room.plays(picture(NEXT))
+    room.quietly(2 * RUN, picture(NEXT))
+    assert measured(room)[0] == "NEXT"
+    level = room.seen()[0].level
+    shown = picture(TURN, brightness=level)
+    room.tell(shown)
+    room.quietly(2 * RUN, shown)
+    assert room.seen()[0].level == level
+    assert measured(room)[0] == room.seen()[0].sign == "TURN"
+
+
 def test_a_gesture_that_waits_and_waits() -> None:
     room = Room(2)
     room.plays(picture(TURN))
@@ -148,6 +210,17 @@ def test_a_held_button_turns_its_lamp_into_the_opposite(pattern: Pattern) -> Non
     room.ack(1, Result.ACCEPTED)
     room.quietly(2300, shown)
     assert measured(room)[0] == pattern.name
+
+
+def test_a_button_that_is_still_held_when_the_link_is_lost() -> None:
+    room = Room(2)
+    room.plays(picture(TURN))
+    room.quietly(2300, picture(TURN))
+    room.moves(0, True)
+    room.quietly(1200, picture(TURN))
+    assert measured(room)[0] == "HELD_LONG"
+    room.wait(2000 + 2 * RUN)
+    assert measured(room)[0] == room.seen()[0].sign == "LINK_LOST"
 
 
 # ---------------------------------------------------------------- light against words
@@ -267,7 +340,8 @@ def test_a_trace_remembers_when_the_light_changed() -> None:
     assert trace.outside(250, 255, 103, 301) == 300
     assert trace.outside(100, 255, 50, 60) == 50
     trace.add(200, 7)
-    assert trace.edge_from(301) is None, "time doesn't go back"
+    assert [trace.at(time) for time in (250, 300)] == [255, 7], "time doesn't go back"
+    assert trace.edge_from(301) is None
 
 
 def test_a_trace_forgets_what_is_long_past() -> None:

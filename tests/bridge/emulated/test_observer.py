@@ -7,11 +7,15 @@ from collections import Counter
 
 import pytest
 
+from tableturn_bridge import frames
 from tableturn_bridge.patterns import OWN, Pattern, lamp
 from tableturn_bridge.protocol import (
     NO_BUTTON,
+    QUEUE,
+    Event,
     EventAck,
     HelloRequest,
+    Kind,
     ResetCause,
     Result,
     SetUid,
@@ -73,32 +77,73 @@ def test_what_becomes_of_a_press() -> None:
     assert told(room) == [("NOT_ARMED", 1, 0, 0)]
 
 
-def test_a_fifth_gesture_is_dropped_and_silence_loses_the_rest() -> None:
+def test_one_gesture_too_many_is_dropped_and_silence_loses_the_rest() -> None:
     room = Room()
     room.plays(nothing)
-    for button in (0, 1, 2, 3, 0):
-        room.press(button)
+    for number in range(QUEUE + 1):
+        room.press(number % 4)
         is_known(room)
-    assert told(room) == [("DROPPED", 0, 0, 0)]
+    assert told(room) == [("DROPPED", QUEUE % 4, 0, 0)]
     room.wait(2000)
     is_known(room)
     assert room.observer.picture is None
     assert room.observer.picture_seen == nothing
-    assert [fate for fate, *_ in told(room)] == ["LOST"] * 4
+    assert [fate for fate, *_ in told(room)] == ["LOST"] * QUEUE
 
 
 def test_a_repeat_that_is_on_its_way_when_the_answer_comes_is_no_new_gesture() -> None:
     room = Room()
     room.plays(nothing)
     room.press(0)
-    room.wait(200)
-    room.board.advance(room.now)
-    data = room.board.take_output()
+    event = room.last
     room.ack(1, Result.ACCEPTED)
-    again = room.observer.events_sent
-    room.observer.said(data or b"", room.now)
-    assert room.observer.events_sent == again
+    room.observer.said(event, room.now)
+    assert room.observer.events_sent == 2
     assert room.observer.waiting == 0
+    assert told(room) == [("ACCEPTED", 0, 1, 1)]
+
+
+def test_an_answer_of_another_session_answers_nothing() -> None:
+    room = Room()
+    room.plays(nothing)
+    room.press(0)
+    room.tell(EventAck(1, Result.ACCEPTED, SESSION + 1))
+    is_known(room)
+    assert room.observer.waiting == 1
+    assert told(room) == []
+
+
+def test_a_press_that_counted_after_all_waits_like_any_other() -> None:
+    """Listener and board can't agree on which came first, the picture or the release."""
+    room = Room()
+    room.plays(picture(TURN, armed=1))
+    room.moves(0, True)
+    room.wait(60)
+    unarmed = frames.encode(picture(TURN, armed=0), 0)
+    room.observer.reached(unarmed, room.now)
+    room.moves(0, False)
+    room.wait(10)
+    room.board.received(unarmed, room.now)
+    is_known(room)
+    assert room.claimed[0].name == "PENDING"
+    room.ack(1, Result.ACCEPTED)
+    assert told(room) == [("ACCEPTED", 0, 1, 1)]
+
+
+def test_an_event_belongs_to_the_press_of_its_time() -> None:
+    """One of a press that nobody noticed is not that of another press of the same button."""
+    room = Room()
+    room.plays(nothing)
+    room.deaf = True
+    began = room.now
+    room.press(0)
+    earlier = Event(SESSION, 9, 0, Kind.PRESS, NO_BUTTON, nothing.tag, nothing.revision, 500, 1)
+    room.observer.said(frames.encode(earlier, 0), room.now)
+    room.observer.said(room.last, room.now)
+    life = room.observer.life
+    assert life is not None
+    pressed = {number: one.gesture.pressed_at for number, one in life.sent.items()}
+    assert pressed == {9: room.now - 500, 1: began + 8}
 
 
 def test_a_reset_loses_what_waits_and_keeps_the_number() -> None:
@@ -106,6 +151,7 @@ def test_a_reset_loses_what_waits_and_keeps_the_number() -> None:
     room.plays(nothing)
     room.tell(SetUid(44))
     room.tell(SetUid(55))
+    is_known(room)
     room.press(2)
     room.start(ResetCause.WATCHDOG)
     is_known(room)
@@ -126,8 +172,19 @@ def test_a_host_of_another_version_is_noticed() -> None:
     room.tell(HelloRequest(2, 3, SESSION))
     is_known(room)
     assert {sign.name for sign in room.claimed} == {"VERSION"}
+    room.tell(nothing)
+    is_known(room)
+    assert room.observer.picture is None
     room.greet()
     is_known(room)
+
+
+def test_a_picture_counts_only_after_a_greeting() -> None:
+    room = Room()
+    room.start()
+    room.tell(nothing)
+    is_known(room)
+    assert room.observer.picture is None
 
 
 def test_held_buttons_and_chords() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import stat
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -115,6 +117,40 @@ async def test_an_emulator_that_hangs_is_not_waited_for_for_ever(
     line.close()
 
 
+async def test_who_hangs_is_waited_for_once(
+    ends: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bridge that shares the loop goes on meanwhile; late answers are as good as others."""
+    ours, theirs = ends
+    line = Ear().line(ours)
+    monkeypatch.setattr(process, "ANSWERS_WITHIN", 0.05)
+    answers: list[str] = []
+    line.post("a", answers.append)
+    await asyncio.sleep(0.1)
+    monkeypatch.setattr(process, "ANSWERS_WITHIN", 0.06)
+    monkeypatch.setattr(line, "post", None)  # nothing more is asked
+    with pytest.raises(EmulatorGone, match="doesn't answer"):
+        line.ask("b")
+    monkeypatch.undo()
+    theirs.sendall(b"ok n=1\nok n=2\n")
+    assert line.ask("b") == {"n": "2"}
+    assert answers == ["ok n=1"]
+    line.close()
+
+
+@pytest.mark.parametrize("text", ["clock\nunplug", "plug /a\0b", "plug \ud800"])
+async def test_what_is_asked_is_one_line_of_text(
+    ends: tuple[socket.socket, socket.socket], text: str
+) -> None:
+    ours, theirs = ends
+    line = Ear().line(ours)
+    with pytest.raises(EmulatorError, match="what the emulator is asked is"):
+        line.ask(text)
+    line.post("plug /\udcff", lambda _: None)
+    assert theirs.recv(100) == b"plug /\xff\n", "nothing else was sent"
+    line.close()
+
+
 @pytest.mark.parametrize("line", ["! lamp 0 255", "! lamp 0 255 t=", "!", "! t=5x"])
 def test_a_happening_without_a_time_is_none(line: str) -> None:
     with pytest.raises(EmulatorError, match="can't be read"):
@@ -123,6 +159,7 @@ def test_a_happening_without_a_time_is_none(line: str) -> None:
 
 def test_answers() -> None:
     assert read_answer("ok") == {}
+    assert read_answer("ok port=/a%20b%25 t=1") == {"port": "/a b%", "t": "1"}
     assert read_answer("ok t=5 levels=0,1") == {"t": "5", "levels": "0,1"}
     with pytest.raises(EmulatorError, match="there is no button 9"):
         read_answer("error there is no button 9")
@@ -152,12 +189,35 @@ async def test_a_program_that_says_nothing_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "STARTS_WITHIN", 0.3)
+    monkeypatch.setattr(process, "ENDS_WITHIN", 0.3)
     settings = program(tmp_path / "it", f"echo $$ > {tmp_path}/pid; exec sleep 60")
     with pytest.raises(EmulatorGone, match="doesn't start"):
         await Emulator.started(settings)
     pid = int((tmp_path / "pid").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+async def test_one_that_ends_is_not_told_to_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """asyncio would warn that somebody else has taken its exit code."""
+    settings = program(tmp_path / "it", "echo ready; read nothing")
+    emulator = await Emulator.started(settings)
+    os.kill(emulator._process.pid, 9)
+    await emulator.end()
+    assert emulator._process.returncode == -9
+    assert caplog.records == []
+
+
+async def test_a_program_that_can_not_be_started_and_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(EmulatorError, match="can't be started"):
+        await Emulator.started(Settings(elf=tmp_path, program=tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(EmulatorError, match="no place for its socket"):
+        await Emulator.started(program(tmp_path / "it", "exit 2"))
 
 
 def test_the_command_line(tmp_path: Path) -> None:
@@ -167,6 +227,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert settings.arguments(tmp_path / "control") == [
         f"--elf={tmp_path}/elf",
         f"--control={tmp_path}/control",
+        "--remove-folder",
         "--boot-ms=50",
         "--uid=7",
         "--noise=0.01",

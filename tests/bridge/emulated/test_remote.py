@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -15,14 +17,19 @@ from tests.bridge.virtual.play import exists
 from tests.bridge.virtual.test_pty import host_at
 from tests.support import boards
 
-COMMAND = [sys.executable, "-m", "tableturn_bridge.emulated"]
-
 
 @pytest.fixture(autouse=True)
 def made() -> None:
     """The firmware and the emulator are there."""
     boards.firmware(3)
     boards.emulator()
+
+
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder with a name that is short enough for sockets in folders of it."""
+    with TemporaryDirectory(prefix="tt-") as name:
+        yield Path(name)
 
 
 async def test_a_host_and_a_finger_in_other_processes(tmp_path: Path) -> None:
@@ -53,33 +60,10 @@ def nothing_in(folder: Path) -> bool:
     return not list(folder.iterdir())
 
 
-def started(folder: Path) -> subprocess.Popen[bytes]:
-    arguments = [f"--link={folder / 'panel'}", f"--control={folder / 'control'}", "--buttons=3"]
-    process = subprocess.Popen(
-        [*COMMAND, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == f"{folder / 'panel'}\n".encode()
-    return process
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_and_leaves_nothing_behind(number: int, tmp_path: Path) -> None:
-    with started(tmp_path) as process:
-        process.send_signal(number)
-        assert process.wait(20) == 0
-    assert nothing_in(tmp_path)
-
-
-def test_it_ends_with_whoever_started_it(tmp_path: Path) -> None:
-    with started(tmp_path) as process:
-        assert process.stdin is not None
-        process.stdin.close()
-        assert process.wait(20) == 0
-    assert nothing_in(tmp_path)
-
-
-async def test_when_it_is_killed_its_emulator_ends_too(tmp_path: Path) -> None:
+async def test_when_it_is_killed_its_emulator_ends_too(
+    tmp_path: Path, short: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(short))
     async with PanelProcess(tmp_path, emulated=True, buttons=3) as panel:
         assert panel.process is not None
         panel.process.kill()
@@ -87,25 +71,22 @@ async def test_when_it_is_killed_its_emulator_ends_too(tmp_path: Path) -> None:
         async with asyncio.timeout(20):
             while exists(panel.link):  # noqa: ASYNC110 - nobody tells when it goes
                 await asyncio.sleep(0.01)
+            while not nothing_in(short):  # noqa: ASYNC110 - its socket, and the folder of that
+                await asyncio.sleep(0.01)
+        async with PanelProcess(tmp_path, emulated=True, buttons=3):
+            assert exists(panel.link)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--link={}/file"], "file"),
-        (["--link={}/no/panel"], "no/panel"),
-        (["--control={}/file"], "is a file already"),
-        (["--buttons=9"], "2<=x<=6"),
-        (["--noise=3"], "0<=x<=1"),
-        (["--elf={}/file", "--buttons=3"], "file"),
-    ],
-)
-def test_bad_arguments_are_a_sentence(arguments: list[str], sentence: str, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("mine")
-    filled = [argument.format(tmp_path) for argument in arguments]
-    ended = subprocess.run(
-        [*COMMAND, *filled], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert ended.returncode in (1, 2)
-    assert sentence in ended.stderr
-    assert "Traceback" not in ended.stderr
+def test_nobody_reads_what_it_says(tmp_path: Path) -> None:
+    line = f"exec {sys.executable} -m tableturn_bridge.emulated --buttons 3 >&- </dev/null"
+    with subprocess.Popen(
+        ["sh", "-c", f"{line} --link {tmp_path}/panel"], stderr=subprocess.PIPE
+    ) as process:
+        end = time.monotonic() + 20
+        while not exists(tmp_path / "panel") and process.poll() is None:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        process.terminate()
+        assert process.wait(20) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == b""

@@ -106,3 +106,12 @@ def test_an_odd_number_of_bounces_and_a_time_that_has_passed_are_refused(trial: 
         assert "odd number of bounces" in board.refused("contact 0 closed bounces=3")
         assert "has passed" in board.refused("contact 0 closed at=999")
         board.ask("contact 0 closed at=1000")
+
+
+def test_so_many_edges_can_be_planned_and_no_more(trial: Path) -> None:
+    with Emulator(trial) as board:
+        for _ in range(9):
+            board.ask("contact 0 closed bounces=10000 every=1")
+        assert "too many edges" in board.refused("contact 0 closed bounces=10000 every=1")
+        board.run(ms=11)
+        board.ask("contact 0 closed bounces=10000 every=1")

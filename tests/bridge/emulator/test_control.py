@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import socket
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -53,6 +55,8 @@ def refused(*arguments: str | Path) -> str:
         (("--uid", "4294967296"), "--uid must be a number from 0 to 4294967295"),
         (("--noise", "1.5"), "--noise must be a share from 0 to 1, not 1.5"),
         (("--noise", "nan"), "--noise must be a share"),
+        (("--elf", "x", "--control", ""), "--control must be a path, not empty"),
+        (("--elf", "x", "--link", ""), "--link must be a path, not empty"),
         (("--elf", "x", "--control", "y", "--host-baud", "9"), "--host-baud must be at least 300"),
     ],
 )
@@ -63,9 +67,55 @@ def test_bad_arguments_are_told_in_a_sentence(arguments: tuple[str, ...], part: 
 def test_files_that_are_no_firmware(folder: Path) -> None:
     text = folder / "text"
     text.write_text("no firmware")
-    for elf in (folder / "missing", text, folder):
+    fifo = folder / "fifo"
+    os.mkfifo(fifo)
+    for elf in (folder / "missing", text, folder, fifo, Path("/dev/null"), Path(sys.executable)):
         assert refused("--elf", elf, "--control", folder / "c") == f"{elf} is no firmware"
     assert not (folder / "c").exists()
+
+
+def test_damaged_files_do_no_harm(trial: Path, folder: Path) -> None:
+    """simavr alone would die of some of them."""
+    good, damaged = trial.read_bytes(), folder / "elf"
+    sections = int.from_bytes(good[32:36], "little")
+    chance = random.Random(7)
+    refusals = 0
+    for number in range(60):
+        data = bytearray(good)
+        for _ in range(1 + number % 8):
+            begin, end = ((0, 52 + 3 * 32), (sections, len(data)))[number % 2]
+            data[chance.randrange(begin, end)] = chance.randrange(256)
+        damaged.write_bytes(data[: chance.randrange(len(data))] if number % 3 == 0 else data)
+        ran = subprocess.run(
+            [boards.emulator(), "--elf", damaged, "--control", folder / "c", "--virtual"],
+            check=False,
+            input=b"",
+            capture_output=True,
+            timeout=PATIENCE,
+        )
+        assert ran.returncode in (0, 2)
+        refusals += ran.returncode == 2
+    assert 20 < refusals < 60
+
+
+def test_the_sockets_folder_goes_too_if_that_is_wanted(trial: Path, folder: Path) -> None:
+    inner = folder / "inner"
+    command: list[str | Path] = [boards.emulator(), "--elf", trial, "--virtual"]
+    for others in (True, False):
+        inner.mkdir(exist_ok=True)
+        if others:
+            (inner / "other").write_text("mine")
+        else:
+            (inner / "other").unlink()
+        ran = subprocess.run(
+            [*command, "--control", inner / "control", "--remove-folder"],
+            check=True,
+            input=b"",
+            capture_output=True,
+            timeout=PATIENCE,
+        )
+        assert ran.stdout == b"virtual\n"
+        assert inner.exists() == others
 
 
 def test_a_socket_that_is_in_use_is_left_alone(trial: Path, folder: Path) -> None:
@@ -105,7 +155,7 @@ def test_only_this_user_may_ask(trial: Path) -> None:
         assert stat.S_IMODE(board.control.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_it_ends_in_order(trial: Path, by: signal.Signals) -> None:
     with Emulator(trial) as board:
         assert board.end(by) == (0, "")

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 import serial
@@ -97,10 +98,55 @@ def test_a_name_that_belongs_to_something_else_is_left_alone(trial: Path, link: 
     assert link.read_text() == "mine"
 
 
-def test_an_older_link_is_replaced_and_a_later_one_is_not_removed(trial: Path, link: Path) -> None:
+def test_a_link_to_something_else_is_left_alone(trial: Path, link: Path) -> None:
     link.symlink_to("/dev/null")
+    with (
+        pytest.raises(Exception, match="leads to /dev/null, which is no panel's port"),
+        Emulator(trial, virtual=False, link=link),
+    ):
+        pass
+    assert os.readlink(link) == "/dev/null"
+
+
+def test_the_name_of_a_panel_that_lives_is_left_alone(trial: Path, link: Path) -> None:
     with Emulator(trial, virtual=False, link=link) as board:
-        assert str(link.readlink()).startswith("/dev/pts/")
+        before = os.readlink(link)
+        with (
+            pytest.raises(Exception, match="is the port of another panel"),
+            Emulator(trial, virtual=False, link=link.parent / "." / link.name),
+        ):
+            pass
+        with Emulator(trial, virtual=False) as other:
+            other.ask("unplug")
+            assert "is the port of another panel" in other.refused(f"plug {link}")
+            assert os.readlink(link) == before
+            board.end(signal.SIGKILL)
+            assert os.readlink(link) == before, "it was left behind"
+            assert other.ask(f"plug {link}")["port"] == str(link)
+
+
+def test_a_name_may_have_spaces(trial: Path, link: Path) -> None:
+    other = link.with_name("a \tpanel of  50%")
+    with Emulator(trial, virtual=False, link=other) as board:
+        assert unquote(board.ask("state")["port"]) == str(other)
+        board.ask("unplug")
+        assert unquote(board.ask(f"plug {other}")["port"]) == str(other)
+        assert other.is_symlink()
+    assert list(link.parent.iterdir()) == []
+
+
+def test_a_name_is_one_line(trial: Path, link: Path) -> None:
+    with (
+        pytest.raises(Exception, match="the name of a port is one line"),
+        Emulator(trial, virtual=False, link=link.with_name("two\nlines")),
+    ):
+        pass
+
+
+def test_an_older_link_is_replaced_and_a_later_one_is_not_removed(trial: Path, link: Path) -> None:
+    link.symlink_to("/dev/pts/99999")
+    with Emulator(trial, virtual=False, link=link) as board:
+        assert os.readlink(link) != "/dev/pts/99999"
         link.unlink()
         link.symlink_to("/dev/null")
         board.end()

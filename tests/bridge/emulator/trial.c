@@ -97,6 +97,19 @@ static uint8_t dig(uint16_t depth) {
     return depth ? (uint8_t)(dig(depth - 1) + hole[0]) : hole[0];
 }
 
+/* Light half of the time, by an interrupt each millisecond, whatever the main program does. */
+ISR(TIMER1_COMPA_vect) {
+    PORTB ^= _BV(PB2);
+}
+
+static void blink(void) {
+    DDRB |= _BV(PB2);
+    OCR1A = 15999;
+    TIMSK1 = _BV(OCIE1A);
+    TCCR1B = _BV(WGM12) | _BV(CS10);
+    sei();
+}
+
 static void sleep_for_good(void) {
     cli();
     sleep_enable();
@@ -108,6 +121,9 @@ static void do_as_told(uint8_t letter) {
     case 'B':
         put(PINC & 0x3F);
         put(PIND & _BV(PD2));
+        break;
+    case 'C':
+        blink();
         break;
     case 'D':
         be_deaf();

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tableturn_bridge.emulated.budgets import FLASH, STACK, STATIC_RAM
 from tableturn_bridge.frames import encode
 from tableturn_bridge.patterns import Pattern, lamp
 from tableturn_bridge.protocol import HelloRequest, Ping, SetUid, State
@@ -14,14 +15,6 @@ from tests.bridge.emulator.client import Emulator
 from tests.support import boards
 
 from .host import SOURCES, need
-
-FLASH = 8192
-"""Bytes of the chip's 32 KB that the program may take."""
-STATIC_RAM = 700
-"""Bytes of its 2 KB for all that has a fixed place."""
-
-STACK = 200
-"""Bytes below the top of RAM that calls and interrupts may take."""
 
 
 def sections(elf: Path) -> dict[str, int]:

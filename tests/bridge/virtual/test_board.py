@@ -20,6 +20,7 @@ from tableturn_bridge.protocol import (
     State,
     with_mark,
 )
+from tableturn_bridge.virtual import lights
 from tableturn_bridge.virtual.board import Board, Make
 
 from .play import SESSION, Bench, Host, all_armed, red_to_move, together
@@ -187,18 +188,105 @@ def test_answers_of_other_sessions_and_to_other_numbers_are_nothing() -> None:
     assert bench.fates() == []
 
 
-def test_a_fifth_event_finds_no_room_and_is_counted() -> None:
+def full_panel() -> Bench:
+    """Six seats and the master button have let go at the same moment: seven events wait."""
     bench = Bench(Make(buttons=6))
     bench.plays(replace(all_armed, armed=0b111111))
-    for button in range(6):
-        bench.press(button)
-    assert bench.board.waiting == 4
-    assert bench.board.dropped == 2
-    assert bench.fates() == ["DROPPED", "DROPPED"]
-    assert {event.number for event in bench.events()} == {1, 2, 3, 4}
+    for button in (*range(6), NO_BUTTON):
+        bench.down(button)
+    bench.wait(60)
+    for button in (*range(6), NO_BUTTON):
+        bench.up(button)
+    bench.wait(8)
+    return bench
+
+
+def test_all_seats_and_the_master_button_may_wait_at_the_same_time() -> None:
+    bench = full_panel()
+    assert bench.board.waiting == 7
+    assert bench.board.dropped == 0
+    assert [event.button for event in bench.events()] == [*range(6), NO_BUTTON]
+    assert set(bench.signs()) == {"PENDING"}
+
+
+def test_an_eighth_event_finds_no_room_and_its_lamp_says_so_at_once() -> None:
+    bench = full_panel()
+    bench.press(3)
+    assert bench.board.waiting == 7
+    assert bench.board.dropped == 1
+    assert bench.fates() == ["DROPPED"]
+    assert bench.signs() == (*["PENDING"] * 3, "REFUSED", *["PENDING"] * 2)
+    bench.wait(1023)
+    assert bench.sign(3) == "REFUSED"
+    bench.wait(1)
+    assert bench.sign(3) == "PENDING"  # its first one
+    bench.press(NO_BUTTON)
+    assert set(bench.signs()) == {"REFUSED"}
+    assert {event.number for event in bench.events()} == {*range(1, 8)}
     bench.ack(2, Result.ACCEPTED)
     bench.press(4)
-    assert [event.number for event in bench.events() if event.button == 4] == [5]
+    assert [event.number for event in bench.events() if event.button == 4][-1] == 8
+    assert bench.sign(4) == "PENDING"
+
+
+def test_a_chord_that_finds_no_room_is_told_on_both_lamps() -> None:
+    bench = full_panel()
+    bench.down(1)
+    bench.quietly(900, replace(all_armed, armed=0b111111))
+    bench.press(2)
+    assert bench.fates() == ["DROPPED"]
+    assert bench.signs()[2] == "REFUSED"
+    bench.up(1)
+    bench.wait(8)
+    assert [bench.sign(button) for button in range(4)] == [
+        "PENDING", "REFUSED", "REFUSED", "PENDING"
+    ]  # fmt: skip
+
+
+# ---------------------------------------------------------------- what ends a flash
+
+
+def test_no_flash_hides_the_next_press() -> None:
+    bench = Bench()
+    bench.plays(replace(red_to_move, armed=0))
+    bench.press(0)
+    bench.press(1)
+    assert bench.signs()[:2] == ("NOT_ARMED", "NOT_ARMED")
+    bench.shows(replace(red_to_move, armed=0b0001))
+    assert bench.signs()[:2] == ("TURN", "NOT_ARMED")
+    bench.press(0)
+    assert bench.signs()[:2] == ("PENDING", "NOT_ARMED")
+    bench.ack(1, Result.REJECTED)
+    assert bench.sign(0) == "REFUSED"
+    bench.press(0)
+    assert bench.sign(0) == "PENDING"
+
+
+def test_a_press_that_began_too_early_flashes_also_where_the_button_is_armed_by_now() -> None:
+    """Pictures are repeated: only one that arms the button ends the flash."""
+    bench = Bench()
+    bench.plays(replace(red_to_move, armed=0))
+    bench.down(0)
+    bench.wait(30)
+    bench.shows()
+    bench.up(0)
+    bench.wait(8)
+    assert bench.sign(0) == "NOT_ARMED"
+    bench.shows()
+    assert bench.sign(0) == "NOT_ARMED"
+
+
+def test_the_master_button_hides_no_answer_to_a_seat() -> None:
+    bench = Bench()
+    bench.plays(all_armed)
+    bench.press(1)
+    bench.ack(1, Result.REJECTED)
+    bench.press(NO_BUTTON)
+    assert bench.signs() == ("PENDING", "REFUSED", "PENDING", "PENDING")
+    bench.ack(2, Result.STALE)
+    assert set(bench.signs()) == {"STALE"}
+    bench.press(NO_BUTTON)
+    assert set(bench.signs()) == {"PENDING"}
 
 
 @pytest.mark.parametrize(
@@ -373,13 +461,13 @@ def test_all_sixteen_patterns_differ_without_colours() -> None:
     levels = {pattern: levels_of(pattern) for pattern in Pattern}
     assert len(set(levels.values())) == len(Pattern) == len(SHAPES) == 16
     assert levels[Pattern.TURN] == (255,) * 32
-    assert levels[Pattern.NEXT] == (63,) * 32
+    assert levels[Pattern.NEXT] == (64,) * 32
     assert levels[Pattern.LOW] == ((255,) * 4 + (0,) * 4) * 4
     swells = levels[Pattern.PAUSED]
     assert swells[15:17] == (255, 255)
-    assert swells[0] == swells[31] == 15
+    assert swells[0] == swells[31] == 16
     assert list(swells[:16]) == sorted(set(swells))
-    assert max(levels[Pattern.BETWEEN]) == 63
+    assert max(levels[Pattern.BETWEEN]) == 64
 
 
 def test_the_start_players_mark_is_seen_on_each_pattern_and_changes_none_into_another() -> None:
@@ -388,8 +476,8 @@ def test_the_start_players_mark_is_seen_on_each_pattern_and_changes_none_into_an
     assert len({*plain, *marked}) == 32
     shown = {pattern: levels[:16] for levels, pattern in marked.items()}
     assert shown[Pattern.TURN] == (255,) * 8 + (0, 255, 0) + (255,) * 5
-    assert shown[Pattern.NEXT] == (63,) * 8 + (0, 63, 0) + (63,) * 5
-    assert shown[Pattern.OFF] == (0,) * 8 + (63, 0, 63) + (0,) * 5
+    assert shown[Pattern.NEXT] == (64,) * 8 + (0, 64, 0) + (64,) * 5
+    assert shown[Pattern.OFF] == (0,) * 8 + (64, 0, 64) + (0,) * 5
 
 
 def test_what_runs_in_one_pattern_runs_in_step() -> None:
@@ -407,6 +495,15 @@ def test_brightness_holds_for_all_patterns() -> None:
     bench = Bench()
     bench.plays(replace(red_to_move, brightness=40))
     assert [level for level, _ in bench.board.lamps(bench.now)] == [40, 10, 0, 0]
+
+
+@pytest.mark.parametrize("brightness", [1, 2, 3, 15])
+@pytest.mark.parametrize("pattern", SHAPES)
+def test_what_is_lit_is_never_wholly_dark(pattern: Pattern, brightness: int) -> None:
+    sign = lights.of_lamp(lamp(pattern))
+    for step in range(32):
+        level = lights.light(sign, brightness, 0, 64 * step)
+        assert (0 < level <= brightness) == bool(sign.shape.steps >> step % 16 & 1)
 
 
 # ---------------------------------------------------------------- a bad line

@@ -2,9 +2,6 @@
 
 import asyncio
 import json
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -14,11 +11,10 @@ import pytest
 from tableturn_bridge.virtual.control import COMMANDS, SocketTaken, carry_out, listening
 from tableturn_bridge.virtual.pty import VirtualPanel
 from tableturn_bridge.virtual.remote import ControlError, PanelProcess, RemotePanel
+from tableturn_bridge.virtual.running import _starts
 
 from .play import exists
 from .test_pty import host_at
-
-COMMAND = [sys.executable, "-m", "tableturn_bridge.virtual"]
 
 
 def nothing_in(folder: Path) -> bool:
@@ -95,6 +91,8 @@ async def test_a_host_and_a_finger_in_other_processes(tmp_path: Path) -> None:
         (b'{"do": "wait_lamp", "button": 7, "signs": ["TURN"]}', "has no lamp"),
         (b'{"do": "wait_lamp", "button": 1, "signs": [], "measured": 1}', "measured must be true"),
         (b'{"do": "emulator", "line": "clock"}', "this panel is a model"),
+        (b"[" * 60_000, "a JSON object"),
+        (b'{"do": "fly", "more": ' + b"[" * 50_000, "a JSON object"),
     ],
 )
 async def test_a_request_that_can_not_be_carried_out(line: bytes, sentence: str) -> None:
@@ -154,9 +152,14 @@ async def test_a_socket_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
                 async with listening(panel, path):
                     pass
             await RemotePanel(path).state()
-        with pytest.raises(SocketTaken, match="can't be a socket"):
-            async with listening(panel, tmp_path / ("x" * 200)):
-                pass
+        for bad, why in (
+            (tmp_path / ("x" * 200), "can't be a socket"),
+            (tmp_path / "no" / "control", f"there is no folder {tmp_path}/no$"),
+            (tmp_path, "is a folder"),
+        ):
+            with pytest.raises(SocketTaken, match=why):
+                async with listening(panel, bad):
+                    pass
 
 
 async def test_a_socket_that_was_left_behind_is_taken_over(tmp_path: Path) -> None:
@@ -171,46 +174,17 @@ async def test_a_socket_that_was_left_behind_is_taken_over(tmp_path: Path) -> No
     assert nothing_in(tmp_path)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_and_leaves_nothing_behind(number: int, tmp_path: Path) -> None:
-    with started(tmp_path, stdin=subprocess.DEVNULL) as process:
-        process.send_signal(number)
-        assert process.wait(20) == 0
-    assert nothing_in(tmp_path)
+async def test_a_panel_that_takes_its_time_to_start_can_be_ended_meanwhile() -> None:
+    ended, stopped = asyncio.Event(), asyncio.Event()
 
+    async def start(seconds: float) -> None:
+        try:
+            await asyncio.sleep(seconds)
+        except asyncio.CancelledError:
+            stopped.set()
+            raise
 
-def test_it_ends_with_whoever_started_it(tmp_path: Path) -> None:
-    with started(tmp_path, stdin=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        process.stdin.close()
-        assert process.wait(20) == 0
-    assert nothing_in(tmp_path)
-
-
-def started(folder: Path, stdin: int) -> subprocess.Popen[bytes]:
-    arguments = [f"--link={folder / 'panel'}", f"--control={folder / 'control'}"]
-    process = subprocess.Popen([*COMMAND, *arguments], stdin=stdin, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline() == f"{folder / 'panel'}\n".encode()
-    return process
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--link={}/file"], "is a file already"),
-        (["--link={}/no/panel"], "can't lead to the port"),
-        (["--control={}/file"], "is a file already"),
-        (["--buttons=9"], "2<=x<=6"),
-        (["--noise=3"], "0<=x<=1"),
-    ],
-)
-def test_bad_arguments_are_a_sentence(arguments: list[str], sentence: str, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("mine")
-    filled = [argument.format(tmp_path) for argument in arguments]
-    ended = subprocess.run(
-        [*COMMAND, *filled], capture_output=True, text=True, timeout=30, check=False
-    )
-    assert ended.returncode in (1, 2)
-    assert sentence in ended.stderr
-    assert "Traceback" not in ended.stderr
+    assert await _starts(start(0), ended)
+    asyncio.get_running_loop().call_soon(ended.set)
+    assert not await _starts(start(600), ended)
+    assert stopped.is_set()

@@ -4,10 +4,9 @@ Nothing here asserts how fast something is; times in virtual time are in the oth
 """
 
 import asyncio
-import errno
 import os
 import termios
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -147,26 +146,6 @@ async def test_a_press_that_is_no_gesture_ends_with_the_patience() -> None:
             await panel.press(1, ms=2, wait=True, timeout=0.1)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda panel: panel.press(5),
-        lambda panel: panel.press(-1),
-        lambda panel: panel.chord(1, 1),
-        lambda panel: panel.chord(1, 5),
-        lambda panel: panel.chord(0, 1),
-        lambda panel: panel.wait_lamp(0, ["TURN"], 1),
-    ],
-)
-async def test_buttons_that_are_not_there(
-    wrong: Callable[[VirtualPanel], Awaitable[object]],
-) -> None:
-    async with VirtualPanel(4) as panel:
-        with pytest.raises(ValueError, match="button"):
-            await wrong(panel)
-        assert panel.board.next_time() is not None
-
-
 @pytest.mark.case("H1")
 async def test_unplugged_the_host_gets_an_error_and_the_name_is_gone(tmp_path: Path) -> None:
     link, other = tmp_path / "panel", tmp_path / "other"
@@ -189,22 +168,6 @@ async def test_unplugged_the_host_gets_an_error_and_the_name_is_gone(tmp_path: P
             assert isinstance(hello, Hello)
             assert hello.uid == 44
     assert not exists(other)
-
-
-async def test_a_plain_reader_of_the_file_gets_eio_when_it_is_unplugged() -> None:
-    async with VirtualPanel(2, boot_ms=0) as panel:
-        port = os.open(panel.path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
-        try:
-            await until(lambda: panel.board.resets["EXTERNAL"] == 1)
-            decoder = frames.Decoder()
-            (hello,) = decoder.feed(os.read(port, 100))
-            assert isinstance(hello, Hello)
-            panel.unplug()
-            with pytest.raises(OSError) as caught:  # noqa: PT011 - the number is asserted below
-                os.write(port, b"x")
-            assert caught.value.errno == errno.EIO
-        finally:
-            os.close(port)
 
 
 async def test_a_reset_by_the_watchdog_needs_no_opening() -> None:
@@ -230,22 +193,34 @@ async def test_a_name_that_is_something_else_is_left_alone(tmp_path: Path) -> No
 async def test_a_name_that_leads_to_a_port_of_before_is_taken_over(tmp_path: Path) -> None:
     link = tmp_path / "panel"
     link.symlink_to("/dev/pts/99999")
-    async with VirtualPanel(2, link=link) as panel:
+    async with VirtualPanel(2, link=link):
         assert os.readlink(link) != "/dev/pts/99999"
+    assert not exists(link)
+
+
+async def test_a_name_that_leads_somewhere_else_is_left_alone(tmp_path: Path) -> None:
+    link = tmp_path / "panel"
+    link.symlink_to("/dev/null")
+    with pytest.raises(LinkTaken, match="leads to /dev/null, which is no panel's port"):
+        async with VirtualPanel(2, link=link):
+            pass
+    assert os.readlink(link) == "/dev/null"
+
+
+async def test_the_name_of_a_panel_that_is_plugged_in_is_left_alone(tmp_path: Path) -> None:
+    link = tmp_path / "panel"
+    async with VirtualPanel(2, link=link) as panel:
+        before = os.readlink(link)
+        with pytest.raises(LinkTaken, match="is the port of another panel"):
+            async with VirtualPanel(2, link=link):
+                pass
+        assert os.readlink(link) == before
+        panel.unplug()
         async with VirtualPanel(2, link=link) as second:
-            assert second.path == panel.path == str(link)
-        assert not exists(link)
-
-
-async def test_presses_arrive_exactly_once_on_a_bad_line() -> None:
-    async with VirtualPanel(4, uid=9, seed=3) as panel, host_at(panel.path) as host:
-        await panel.wait_lamp(1, ["TURN"], PATIENCE)
-        panel.set_noise(0.01)
-        for number in range(20):
-            told = await panel.press(1 + number % 4, ms=20, wait=True)
-            assert told is not None
-            assert told.fate == "ACCEPTED"
-        assert {event.number for event in host.events} == set(range(1, 21))
+            with pytest.raises(LinkTaken, match="is the port of another panel"):
+                panel.plug()
+            assert second.path == str(link)
+        assert panel.plug() == str(link)
 
 
 async def test_it_sleeps_until_there_is_something_to_do() -> None:

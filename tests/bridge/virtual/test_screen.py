@@ -7,11 +7,13 @@ import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
+from prompt_toolkit.key_binding import KeyPressEvent
 from prompt_toolkit.output import DummyOutput
 from rich.cells import cell_len
 
@@ -139,6 +141,14 @@ def test_each_sign_and_each_fate_has_words_of_its_own() -> None:
     assert set(FATES) == set(Fate)
 
 
+def test_a_press_that_counts_for_nothing_is_not_told_that_nobody_asks() -> None:
+    """The seat may well be asked: nothing is staged, it has confirmed already, or all is paused."""
+    flash, paused = Lamp(200, 1, "NOT_ARMED", 0), Lamp(40, 2, "PAUSED", 0)
+    assert "nothing to confirm now" in draw([flash, Lamp(0, 2, "OFF", 0)], [])
+    assert "the game is paused" in draw([flash, paused], [])
+    assert "nothing to confirm" not in draw([flash, paused], [])
+
+
 def test_what_a_status_line_says_can_not_steer_the_terminal() -> None:
     assert "\x1b" not in draw(GAME, ["\x1b[2Jevil"], note="\x1b]0;evil\x07")
 
@@ -220,6 +230,18 @@ async def test_keys_press_buttons_until_ctrl_c(keyboard: PipeInput) -> None:
         keyboard.send_text("\x03")
         async with asyncio.timeout(20):
             await shown
+
+
+@pytest.mark.parametrize("key", ["1", "w", "m", "x"])
+async def test_without_power_a_press_says_so(key: str) -> None:
+    async with VirtualPanel(3) as panel:
+        drawn = screen._Screen(panel, list)
+        panel.unplug()
+        drawn._key(cast(KeyPressEvent, SimpleNamespace(data=key)))
+        await until(lambda: drawn._note == screen.NO_POWER)
+        drawn._key(cast(KeyPressEvent, SimpleNamespace(data="n")))
+        assert "plugged in at" in drawn._note
+        await drawn.end()
 
 
 async def test_a_picture_that_stays_is_not_drawn_again(
