@@ -18,7 +18,7 @@ from rich.text import Text
 
 from tableturn_bridge.patterns import Pattern
 from tableturn_bridge.protocol import Color
-from tableturn_bridge.virtual.pty import Lamp
+from tableturn_bridge.virtual.panel import Lamp
 from tableturn_bridge.virtual.screen import draw as draw_panel
 from tableturn_client.actions import to_action
 from tableturn_client.drawing.look import Look

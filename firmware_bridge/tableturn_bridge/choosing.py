@@ -127,7 +127,7 @@ def _virtual(buttons: int, uid: int, folder: Path, session: Session) -> Startabl
 
 
 def _emulated(buttons: int, uid: int, folder: Path, session: Session) -> Startable:
-    from tableturn_bridge.emulated.board import EmulatedPanel
+    from tableturn_bridge.emulated.panel import EmulatedPanel
 
     def tell(line: str) -> None:
         click.echo(line, err=True)

@@ -23,7 +23,8 @@ from tableturn_bridge.protocol import DEBOUNCE
 from tableturn_bridge.sitting import Sitting, Wish
 from tableturn_bridge.status import News
 from tableturn_bridge.virtual.board import Fate
-from tableturn_bridge.virtual.pty import LONG_MS, SHORT_MS, VirtualPanel, clock
+from tableturn_bridge.virtual.panel import LONG_MS, SHORT_MS, clock
+from tableturn_bridge.virtual.pty import VirtualPanel
 from tableturn_bridge.working import Work
 from tableturn_client import Client, Retry, Table, connect
 from tableturn_client.address import read_address

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from tableturn_bridge import frames
-from tableturn_bridge.emulated.board import EmulatedPanel
+from tableturn_bridge.emulated.panel import EmulatedPanel
 from tableturn_bridge.protocol import Hello
 from tableturn_bridge.virtual.pty import VirtualPanel
-from tests.bridge.emulated.test_board import emulated
+from tests.bridge.emulated.test_panel import emulated
 from tests.bridge.virtual.play import until
 from tests.bridge.virtual.test_pty import host_at
 from tests.support import boards

@@ -17,7 +17,8 @@ from tableturn_bridge.connection import PanelConnection
 from tableturn_bridge.link import Pressed
 from tableturn_bridge.protocol import MOST_BUTTONS
 from tableturn_bridge.virtual.board import Fate
-from tableturn_bridge.virtual.pty import LONG_MS, VirtualPanel
+from tableturn_bridge.virtual.panel import LONG_MS
+from tableturn_bridge.virtual.pty import VirtualPanel
 from tableturn_client import Client, Confirmation, Table, Takeback, connect, new_token
 from tableturn_client.events import Change, Snapshot
 from tableturn_client.messages import GameInfo, Prompt, TableStatus, TableView

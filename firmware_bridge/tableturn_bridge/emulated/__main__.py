@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from tableturn_bridge.emulated.board import EmulatedPanel
 from tableturn_bridge.emulated.building import NotBuilt
+from tableturn_bridge.emulated.panel import EmulatedPanel
 from tableturn_bridge.emulated.process import EmulatorError
 from tableturn_bridge.virtual.running import common_options, run
 

@@ -19,7 +19,6 @@ from tableturn_bridge.protocol import (
     VERSION,
     Event,
     EventAck,
-    Flags,
     Hello,
     HelloRequest,
     Kind,
@@ -28,26 +27,20 @@ from tableturn_bridge.protocol import (
     Result,
     SetUid,
     State,
-    marked,
 )
 from tableturn_bridge.virtual import lights
 from tableturn_bridge.virtual.board import Fate, Outcome
 from tableturn_bridge.virtual.contacts import Contact, Gesture, Gestures, Sight
+from tableturn_bridge.virtual.firmware import FINAL, FLASHES
 from tableturn_bridge.virtual.flashes import Flashes
 from tableturn_bridge.virtual.lights import Sign
+from tableturn_bridge.virtual.pictures import counts, has_chords, sight_of, sign_of
 
 SILENCE = 150
 """A gesture that is to be sent is on the line within this time, whatever else waits there."""
 NEAR = 40
 """A board and a listener agree on the time of a press to so many milliseconds."""
 MANY = 64
-
-_FINAL = {
-    Result.ACCEPTED: Fate.ACCEPTED,
-    Result.STALE: Fate.STALE,
-    Result.REJECTED: Fate.REJECTED,
-}
-_FLASHES = {Result.STALE: "STALE", Result.REJECTED: "REFUSED"}
 
 
 @dataclass
@@ -163,23 +156,17 @@ class Life:
         return self._down.get(button)
 
     def _button(self, button: int, pressed: bool) -> None:
-        picture = self.picture
         if pressed:
             self._down[button] = self._now
-            armed = picture is not None and button != NO_BUTTON and picture.armed >> button & 1
-            sight = (
-                Sight()
-                if picture is None
-                else Sight(True, picture.tag, picture.revision, bool(armed))
-            )
-            seating = picture is not None and bool(picture.flags & Flags.SEATING)
-            self._gestures.press(button, sight, self._now, chords=not seating)
+            picture = self.picture
+            sight, chords = sight_of(picture, button), has_chords(picture)
+            self._gestures.press(button, sight, self._now, chords=chords)
             return
         self._down.pop(button, None)
         gesture = self._gestures.release(button, self._now)
         if gesture is None:
             return
-        fate = None if self._counts(gesture) else Fate.NOT_ARMED
+        fate = None if counts(self.picture, gesture) else Fate.NOT_ARMED
         if fate is None and len(self.sent) + len(self._to_be_sent()) >= QUEUE:
             fate = Fate.DROPPED
         self._made.append(Made(gesture, fate))
@@ -191,14 +178,6 @@ class Life:
     def _to_be_sent(self) -> list[Gesture]:
         """Gestures that should be on the line any moment."""
         return [one.gesture for one in self._made if one.fate is None]
-
-    def _counts(self, gesture: Gesture) -> bool:
-        """A board should send this gesture."""
-        if self.picture is None or not gesture.sight.live:
-            return False
-        if gesture.kind in (Kind.PRESS, Kind.LONG):
-            return gesture.sight.armed and bool(self.picture.armed >> gesture.button & 1)
-        return True
 
     def _tell(self, gesture: Gesture, fate: Fate, number: int = 0, sent: int = 0) -> None:
         self.outcomes.append(Outcome(gesture, fate, self._now, number, sent))
@@ -232,14 +211,14 @@ class Life:
 
     def _answered(self, ack: EventAck) -> None:
         """The host says what became of a gesture."""
-        if ack.result not in _FINAL or ack.number not in self.sent:
+        if ack.result not in FINAL or ack.number not in self.sent:
             return
         result = Result(ack.result)
         done = self.sent.pop(ack.number)
         self._answers.append(ack.number)
-        if result in _FLASHES:
-            self._flash(done.gesture, _FLASHES[result])
-        self._tell(done.gesture, _FINAL[result], ack.number, done.times)
+        if result in FLASHES:
+            self._flash(done.gesture, FLASHES[result])
+        self._tell(done.gesture, FINAL[result], ack.number, done.times)
 
     def _give_up(self) -> None:
         """Nothing that was shown or waits counts any more."""
@@ -324,23 +303,10 @@ class Life:
             return lights.TEST
         if self._strange:
             return lights.VERSION
-        if self.picture is None:
-            return lights.LINK_LOST
-        sign = lights.of_lamp(self.picture.lamps[button])
-        if marked(self.picture.flags) == button + 1:
-            sign = lights.with_mark(sign)
-        held = self._gestures.become(button, now)
-        if held is not None:
-            return lights.held_chord(sign) if held is Kind.CHORD else lights.held_long(sign)
-        flash = self._flashes.sign(button, sign.color)
-        if flash is not None:
-            return flash
         waiting = self._waiting(button) or self._waiting(NO_BUTTON)
-        if waiting is not None:
-            late = now >= waiting.released_at + ANSWER_PATIENCE
-            name = "NO_ANSWER" if late else "PENDING"
-            return Sign(name, lights.WAITING[name], sign.color)
-        return sign
+        late = None if waiting is None else now >= waiting.released_at + ANSWER_PATIENCE
+        held = self._gestures.become(button, now)
+        return sign_of(self.picture, button, held, self._flashes, late)
 
     def _waiting(self, button: int) -> Gesture | None:
         """The gesture of a button that has waited longest for its answer, or to be sent."""

@@ -358,7 +358,7 @@ def _free(path: Path) -> None:
             return
         except OSError as error:
             raise SocketTaken(f"{path} can't be a socket: {_words(error, path)}") from error
-    raise SocketTaken(f"another virtual panel listens at {path}: choose another name")
+    raise SocketTaken(f"another panel listens at {path}: choose another name")
 
 
 async def _serve(panel: Panel, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

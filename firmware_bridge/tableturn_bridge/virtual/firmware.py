@@ -17,10 +17,8 @@ from tableturn_bridge.protocol import (
     NO_BUTTON,
     Caps,
     EventAck,
-    Flags,
     Hello,
     HelloRequest,
-    Kind,
     Message,
     Ping,
     Pong,
@@ -28,12 +26,12 @@ from tableturn_bridge.protocol import (
     Result,
     SetUid,
     State,
-    marked,
 )
 from tableturn_bridge.virtual import lights
-from tableturn_bridge.virtual.contacts import Contact, Gesture, Gestures, Sight
+from tableturn_bridge.virtual.contacts import Contact, Gesture, Gestures
 from tableturn_bridge.virtual.flashes import Flashes
 from tableturn_bridge.virtual.lights import Sign
+from tableturn_bridge.virtual.pictures import counts, has_chords, sight_of, sign_of
 from tableturn_bridge.virtual.waiting import Queue, Waiting
 
 MOST_COUNT = 0xFFFF
@@ -98,12 +96,14 @@ class Outcome:
     sent: int = 0
 
 
-_FINAL = {
+FINAL = {
     Result.ACCEPTED: Fate.ACCEPTED,
     Result.STALE: Fate.STALE,
     Result.REJECTED: Fate.REJECTED,
 }
-_FLASHES = {Result.STALE: "STALE", Result.REJECTED: "REFUSED"}
+"""What the host's final answers make of a gesture."""
+FLASHES = {Result.STALE: "STALE", Result.REJECTED: "REFUSED"}
+"""What its lamp flashes then."""
 
 
 @dataclass
@@ -183,28 +183,17 @@ class Firmware:
         self.advance(now)
         self._contacts[button].set(closed, now)
 
-    def _armed(self, button: int) -> bool:
-        """The gestures of this button count now."""
-        if self.picture is None or button == NO_BUTTON:
-            return False
-        return bool(self.picture.armed >> button & 1)
-
     def _button(self, button: int, pressed: bool) -> None:
         """A button has been pressed or released, bounces apart."""
         if pressed:
             picture = self.picture
-            sight = (
-                Sight()
-                if picture is None
-                else Sight(True, picture.tag, picture.revision, self._armed(button))
-            )
-            seating = picture is not None and bool(picture.flags & Flags.SEATING)
-            self._gestures.press(button, sight, self._now, chords=not seating)
+            sight, chords = sight_of(picture, button), has_chords(picture)
+            self._gestures.press(button, sight, self._now, chords=chords)
             return
         gesture = self._gestures.release(button, self._now)
         if gesture is None:
             return
-        if not self._counts(gesture):
+        if not counts(self.picture, gesture):
             self._flash(gesture, "NOT_ARMED")
             self._tell(gesture, Fate.NOT_ARMED)
         elif self.queue.add(gesture, self._now):
@@ -213,17 +202,6 @@ class Firmware:
             self.dropped = min(MOST_COUNT, self.dropped + 1)
             self._flash(gesture, "REFUSED")
             self._tell(gesture, Fate.DROPPED)
-
-    def _counts(self, gesture: Gesture) -> bool:
-        """A gesture counts if its table is still shown and it answers what is asked.
-
-        A press that began before its button was armed was meant for something else.
-        """
-        if self.picture is None or not gesture.sight.live:
-            return False
-        if gesture.kind in (Kind.PRESS, Kind.LONG):
-            return gesture.sight.armed and self._armed(gesture.button)
-        return True
 
     def _tell(self, gesture: Gesture, fate: Fate, waiting: Waiting | None = None) -> None:
         """Note what became of a gesture."""
@@ -275,9 +253,9 @@ class Firmware:
         done = self.queue.acknowledge(ack.number, result, self._now)
         if done is None:
             return
-        if result in _FLASHES:
-            self._flash(done.gesture, _FLASHES[result])
-        self._tell(done.gesture, _FINAL[result], done)
+        if result in FLASHES:
+            self._flash(done.gesture, FLASHES[result])
+        self._tell(done.gesture, FINAL[result], done)
 
     def _lose_link(self) -> None:
         """The host is no longer heard."""
@@ -337,22 +315,10 @@ class Firmware:
             return lights.TEST
         if self._strange:
             return lights.VERSION
-        if self.picture is None:
-            return lights.LINK_LOST
-        sign = lights.of_lamp(self.picture.lamps[button])
-        if marked(self.picture.flags) == button + 1:
-            sign = lights.with_mark(sign)
-        held = self._gestures.become(button, now)
-        if held is not None:
-            return lights.held_chord(sign) if held is Kind.CHORD else lights.held_long(sign)
-        flash = self._flashes.sign(button, sign.color)
-        if flash is not None:
-            return flash
         waiting = self.queue.of(button) or self.queue.of(NO_BUTTON)
-        if waiting is not None:
-            name = "NO_ANSWER" if now >= waiting.patience_ends else "PENDING"
-            return Sign(name, lights.WAITING[name], sign.color)
-        return sign
+        late = None if waiting is None else now >= waiting.patience_ends
+        held = self._gestures.become(button, now)
+        return sign_of(self.picture, button, held, self._flashes, late)
 
     def lamp(self, button: int, now: int) -> tuple[int, int]:
         """How bright the lamp of a button is, and in which colour."""

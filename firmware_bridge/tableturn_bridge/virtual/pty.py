@@ -21,21 +21,9 @@ from tableturn_bridge.virtual.board import Board, Make
 from tableturn_bridge.virtual.fingers import Fingers
 from tableturn_bridge.virtual.lights import Sign
 from tableturn_bridge.virtual.noise import Noise
-from tableturn_bridge.virtual.panel import LONG_MS, PATIENCE, SHORT_MS, Lamp, Pressed, clock
+from tableturn_bridge.virtual.panel import Lamp, clock
 from tableturn_bridge.virtual.port import Port
 from tableturn_bridge.virtual.pressing import Pressing
-
-__all__ = [
-    "BOOT_MS",
-    "GREETING",
-    "LONG_MS",
-    "PATIENCE",
-    "SHORT_MS",
-    "Lamp",
-    "Pressed",
-    "VirtualPanel",
-    "clock",
-]
 
 BOOT_MS = 50
 """A virtual panel boots so long after its port was opened. A real one takes 800 to 3000 ms."""

@@ -1,4 +1,7 @@
-"""The panel's program in virtual time: greeting, events, link, resets."""
+"""The model of the panel's program in virtual time.
+
+What it must do as the firmware does is tested on both, in tests/bridge/board.
+"""
 
 import random
 from dataclasses import replace
@@ -16,7 +19,6 @@ from tableturn_bridge.protocol import (
     Pong,
     ResetCause,
     Result,
-    SetUid,
     State,
     with_mark,
 )
@@ -39,41 +41,6 @@ def test_it_says_hello_at_its_start_without_a_session() -> None:
     said = hello(Bench(Make(buttons=5, major=2, minor=3, build=4), uid=9))
     assert (said.session, said.uid, said.buttons, said.major, said.minor) == (0, 9, 5, 2, 3)
     assert said.reset_cause == ResetCause.POWER_ON
-
-
-def test_it_adopts_a_session_only_when_it_has_none() -> None:
-    bench = Bench()
-    bench.messages()
-    bench.greet(5)
-    assert hello(bench).session == 5
-    bench.greet(6)
-    assert hello(bench).session == 5
-    bench.start(ResetCause.WATCHDOG)
-    assert hello(bench).session == 0
-    bench.greet(6)
-    assert hello(bench).session == 6
-
-
-@pytest.mark.case("H4")
-def test_it_shows_no_picture_and_arms_nothing_before_it_has_a_session() -> None:
-    """After a reset, the host's next picture may come before its greeting."""
-    bench = Bench()
-    bench.shows()
-    bench.wait(400)
-    assert set(bench.signs()) == {"LINK_LOST"}
-    bench.messages()
-    bench.press(0)
-    assert bench.events() == []
-
-
-def test_its_number_lasts_and_is_taken_once() -> None:
-    bench = Bench(uid=0)
-    bench.tell(SetUid(11))
-    bench.tell(SetUid(12))
-    bench.start(ResetCause.POWER_ON)
-    said = bench.messages()[-1]
-    assert isinstance(said, Hello)
-    assert said.uid == bench.board.uid == 11
 
 
 @pytest.mark.case("H5")
@@ -132,60 +99,6 @@ def test_it_lets_go_of_what_it_does_not_know() -> None:
 
 
 # ---------------------------------------------------------------- events
-
-
-def test_an_event_is_sent_again_at_its_times_until_it_is_answered() -> None:
-    bench = Bench()
-    bench.plays()
-    bench.press(0)
-    start = bench.now
-    bench.quietly(120 + 240 + 480 + 960 + 960 + 100)
-    times = [time - start for time in bench.event_times()]
-    assert times == [0, 120, 360, 840, 1800, 2760]
-    events = bench.events()
-    assert [event.tries for event in events] == [0, 1, 2, 3, 4, 5]
-    assert [event.age for event in events] == [60 + int(time) for time in times]
-    bench.ack(1, Result.ACCEPTED)
-    bench.quietly(3000)
-    assert bench.events() == []
-    assert bench.fates() == ["ACCEPTED"]
-
-
-def test_seen_stretches_the_times_to_a_second_and_ends_nothing() -> None:
-    bench = Bench()
-    bench.plays()
-    bench.press(0)
-    bench.wait(20)
-    bench.ack(1, Result.SEEN)
-    start = bench.now
-    bench.sent.clear()
-    bench.quietly(3500)
-    assert [time - start for time in bench.event_times()] == [1000, 2000, 3000]
-    assert bench.fates() == []
-
-
-def test_each_event_has_its_own_times() -> None:
-    bench = Bench()
-    bench.plays(all_armed)
-    bench.press(0)
-    start = bench.now
-    bench.wait(32)
-    bench.press(1)
-    bench.wait(250)
-    assert [time - start for time in bench.event_times()] == [0, 100, 120, 220]
-    assert [event.number for event in bench.events()] == [1, 2, 1, 2]
-
-
-def test_answers_of_other_sessions_and_to_other_numbers_are_nothing() -> None:
-    bench = Bench()
-    bench.plays()
-    bench.press(0)
-    bench.ack(1, Result.ACCEPTED, session=SESSION + 1)
-    bench.ack(2, Result.ACCEPTED)
-    bench.ack(1, Result(0))
-    bench.raw(frames.enclose(4, 0, b"\x01\x00\x77" + SESSION.to_bytes(4, "little")))
-    assert bench.board.waiting == 1
-    assert bench.fates() == []
 
 
 def full_panel() -> Bench:
@@ -306,18 +219,6 @@ def test_the_lamp_waits_and_then_tells_the_answer(result: Result, sign: str, fla
     assert bench.sign(0) == "TURN"
 
 
-def test_without_an_answer_the_lamp_says_so_after_3_seconds() -> None:
-    bench = Bench()
-    bench.plays()
-    bench.press(0)
-    bench.quietly(2999)
-    assert bench.sign(0) == "PENDING"
-    bench.wait(1)
-    assert bench.sign(0) == "NO_ANSWER"
-    bench.ack(1, Result.ACCEPTED)
-    assert bench.sign(0) == "TURN"
-
-
 def test_all_lamps_answer_for_the_button_that_has_none() -> None:
     bench = Bench()
     bench.plays()
@@ -337,90 +238,7 @@ def test_age_stops_at_its_largest_value() -> None:
     assert bench.events()[-1].age == 0xFFFF
 
 
-# ---------------------------------------------------------------- link
-
-
-def test_without_a_good_frame_for_2_seconds_nothing_counts_any_more() -> None:
-    bench = Bench()
-    bench.plays()
-    bench.shows()
-    bench.press(0)
-    bench.wait(1931)
-    assert bench.sign(0) == "PENDING"
-    bench.raw(b"\0garbage\0")
-    bench.wait(1)
-    assert set(bench.signs()) == {"LINK_LOST"}
-    assert bench.board.waiting == 0
-    assert bench.fates() == ["LOST"]
-    bench.messages()
-    bench.press(0)
-    bench.press(NO_BUTTON)
-    bench.wait(5000)
-    assert bench.events() == []
-
-
-@pytest.mark.case("H8")
-def test_no_event_of_before_is_sent_when_the_link_is_back() -> None:
-    bench = Bench()
-    bench.plays()
-    bench.press(0)
-    bench.down(0)
-    bench.wait(3000)
-    bench.messages()
-    bench.greet(SESSION + 1)
-    assert hello(bench).session == SESSION  # no reset: the session lasts
-    bench.shows()
-    bench.up(0)
-    bench.quietly(3000)
-    assert bench.events() == []
-    bench.press(0)
-    assert [event.number for event in bench.events()] == [2]
-
-
-def test_any_good_frame_is_a_sign_of_life() -> None:
-    bench = Bench()
-    bench.plays()
-    for _ in range(5):
-        bench.wait(1500)
-        bench.raw(frames.enclose(0x44, 0, b""))
-    assert bench.sign(0) == "TURN"
-
-
 # ---------------------------------------------------------------- resets
-
-
-@pytest.mark.parametrize("cause", ResetCause)
-def test_a_reset_loses_all_but_the_number(cause: ResetCause) -> None:
-    bench = Bench(uid=9)
-    bench.plays()
-    bench.press(0)
-    bench.messages()
-    bench.start(cause)
-    said = hello(bench)
-    assert (said.uid, said.session, said.reset_cause) == (9, 0, cause)
-    assert bench.fates() == ["LOST"]
-    bench.plays()
-    bench.messages()
-    bench.quietly(2000)
-    assert bench.events() == []
-    bench.press(0)
-    assert [event.number for event in bench.events()] == [1]
-
-
-def test_without_power_it_is_dark_and_silent() -> None:
-    bench = Bench(start=False)
-    bench.greet()
-    bench.press(0)
-    assert bench.messages() == []
-    assert bench.board.next_time() is None
-    assert bench.board.lamps(bench.now) == ((0, 0),) * 4
-    bench.start()
-    bench.plays()
-    bench.messages()
-    bench.board.power_off(bench.now)
-    bench.wait(3000)
-    assert bench.messages() == []
-    assert set(bench.signs()) == {"DARK"}
 
 
 def test_what_was_not_sent_yet_is_lost_with_the_power() -> None:
@@ -428,15 +246,6 @@ def test_what_was_not_sent_yet_is_lost_with_the_power() -> None:
     board.power_on(ResetCause.POWER_ON, 0)
     board.power_off(1)
     assert board.take_output() == b""
-
-
-def test_all_lamps_are_tested_at_the_start() -> None:
-    bench = Bench()
-    bench.greet()
-    bench.shows()
-    assert bench.board.lamps(0) == ((255, 0),) * 4
-    bench.wait(256)
-    assert bench.sign(0) == "TURN"
 
 
 # ---------------------------------------------------------------- lamps

@@ -148,7 +148,7 @@ async def test_a_socket_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
         assert path.read_text() == "mine"
         path.unlink()
         async with listening(panel, path):
-            with pytest.raises(SocketTaken, match="another virtual panel"):
+            with pytest.raises(SocketTaken, match="another panel"):
                 async with listening(panel, path):
                     pass
             await RemotePanel(path).state()

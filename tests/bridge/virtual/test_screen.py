@@ -21,8 +21,8 @@ from tableturn_bridge.patterns import Pattern
 from tableturn_bridge.virtual import lights, screen
 from tableturn_bridge.virtual.board import Fate
 from tableturn_bridge.virtual.keys import Do, Keys, Wish, legend
-from tableturn_bridge.virtual.panel import UNCLEAR
-from tableturn_bridge.virtual.pty import Lamp, VirtualPanel
+from tableturn_bridge.virtual.panel import UNCLEAR, Lamp
+from tableturn_bridge.virtual.pty import VirtualPanel
 from tableturn_bridge.virtual.screen import FATES, FOLDS, WORDS, draw, show
 from tableturn_client.drawing.look import ASCII
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tableturn_bridge.emulated.board import EmulatedPanel
+from tableturn_bridge.emulated.panel import EmulatedPanel
 from tableturn_bridge.emulated.process import EmulatorError, EmulatorGone, Happening
 from tableturn_bridge.patterns import Pattern, lamp
 from tableturn_bridge.protocol import Hello, HelloRequest, ResetCause, Result, SetUid
