@@ -6,15 +6,20 @@ code of a table that was just made for the code that the pages show, and the tes
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.e2e.processes import ROOT
+from tableturn_bridge.virtual.remote import RemotePanel
+from tests.e2e.processes import ROOT, until
 from tests.e2e.test_readme import Command, Shell, sessions
 
 pytestmark = pytest.mark.e2e
@@ -22,6 +27,8 @@ pytestmark = pytest.mark.e2e
 PAGES = ("scripting", "time", "people")
 CODE = "K7QM-4XRD"
 """The code that all pages show."""
+CONTROL = "/tmp/panel"
+"""The socket that the pages show."""
 _MADE = re.compile(r"tableturn new .*--id ([a-z0-9-]+)")
 
 
@@ -42,6 +49,9 @@ class Page(Shell):
     def run(self, command: Command) -> None:
         """Run a command, with what the page can't know."""
         line = command.line.replace("127.0.0.1:7430", f"127.0.0.1:{self.port}")
+        if line.startswith("tableturn panel "):
+            self._press(line)
+            return
         if CODE in line:
             line = line.replace(CODE, self._code())
         if "examples/bot.py" in line:
@@ -49,6 +59,27 @@ class Page(Shell):
         super().run(Command(line, command.output))
         if made := _MADE.search(line):
             self.made = made[1]
+
+    def _press(self, line: str) -> None:
+        """Start a panel that listens at a socket, press a button through that, and end it."""
+        control = self.home / "control"
+        line = line.replace(CONTROL, str(control))
+        panel = subprocess.Popen(
+            shlex.split(line), stdout=subprocess.DEVNULL, cwd=self.place, env=self.env
+        )
+        try:
+            until(control.exists, within=30, why="the panel listens")
+            told = asyncio.run(self._sit_down(RemotePanel(control)))
+            assert told["fate"] == "ACCEPTED"
+            panel.send_signal(signal.SIGINT)
+            assert panel.wait(20) == 130
+        finally:
+            panel.kill()
+            panel.wait()
+
+    async def _sit_down(self, panel: RemotePanel) -> dict[str, Any]:
+        await panel.wait_lamp(1, ["FREE"], 30)
+        return await panel.press(1, wait=True)
 
     def _code(self) -> str:
         """The code of the table that was made last."""
