@@ -142,7 +142,7 @@ async def test_one_that_dies_is_replaced_and_the_turn_is_asked_again(kill: signa
 
 
 async def test_one_that_is_stopped_in_mid_turn_is_replaced() -> None:
-    async with workers(thinking=1.0) as pool:
+    async with workers(thinking=4.0) as pool:
         turn = await pool.turn(TABLE, SEAT)
         (pid,) = pool.pids
         os.kill(pid, signal.SIGSTOP)
