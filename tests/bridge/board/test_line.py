@@ -154,7 +154,7 @@ def presses_on_a_bad_line(bench: Bench, share: float, seed: int, presses: int) -
         (0.0, 0, 40),
         (0.02, 2, 250),  # of all bytes 1 % get lost, and 1 % are wrong
         pytest.param(0.002, 1, 250, marks=pytest.mark.nightly),
-        # With twice as much, 2 s go by without a good frame once in a long evening: the link is lost.
+        # With twice as much, 2 s pass without a good frame once in a long evening: no link.
         pytest.param(0.01, 3, 2500, marks=pytest.mark.nightly),
     ],
 )
