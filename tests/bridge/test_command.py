@@ -4,160 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import queue
 import select
 import signal
-import socket
 import subprocess
-import tempfile
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
-import click
 import pytest
-from click.testing import CliRunner
 
-from tableturn_bridge.emulated import building
-from tableturn_client.cli import main as command_line
 from tableturn_client.cli.exits import Exit
 from tests.bridge.evening import WITHIN
-from tests.client.service import TABLETURN, Ran, Service, running_service, tableturn
+from tests.bridge.typed import Panel, ok, refused, run
+from tests.client.service import TABLETURN, tableturn
 from tests.support import boards
 
 pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    with TemporaryDirectory(prefix="tt-") as data, running_service(Path(data)) as service:
-        yield service
-
-
-@pytest.fixture
-def home(tmp_path: Path, service: Service, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("TABLETURN_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("TABLETURN_SERVER", service.address)
-    monkeypatch.delenv("TABLETURN_TOKEN", raising=False)
-    return tmp_path
-
-
-class Panel:
-    """A `tableturn panel` without a board that runs, and fingers on its buttons."""
-
-    def __init__(
-        self, home: Path, *arguments: str, kind: str = "--virtual", as_json: bool = True
-    ) -> None:
-        self.socket = home / "buttons"
-        json_option = ("--json",) if as_json else ()
-        self.process = subprocess.Popen(
-            [TABLETURN, "panel", kind, "--control", str(self.socket), *json_option,
-             *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )  # fmt: skip
-        self.lines: list[str] = []
-        self._told: queue.Queue[str] = queue.Queue()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self._told.put(line.rstrip("\n"))
-
-    def line(self, *words: str) -> str:
-        """Wait for a line with these words."""
-        while True:
-            try:
-                line = self._told.get(timeout=WITHIN)
-            except queue.Empty:
-                raise AssertionError(f"{words} never came: {self.lines}") from None
-            self.lines.append(line)
-            if all(word in line for word in words):
-                return line
-
-    def event(self, kind: str) -> dict[str, Any]:
-        """Wait for a document of this kind."""
-        found: dict[str, Any] = json.loads(self.line(f'"event": "{kind}"'))
-        return found
-
-    def does(self, what: str, **values: Any) -> dict[str, Any]:
-        """Something that a finger does."""
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(WITHIN)
-            connection.connect(str(self.socket))
-            connection.sendall(json.dumps({"do": what, **values}).encode() + b"\n")
-            answer = b""
-            while not answer.endswith(b"\n"):
-                answer += connection.recv(4096)
-        told: dict[str, Any] = json.loads(answer)
-        assert told["ok"], told
-        return told
-
-    def lamp(self, button: int, sign: str) -> None:
-        """Wait until a lamp says this."""
-        self.does("wait_lamp", button=button, signs=[sign], timeout=WITHIN)
-
-    def interrupted(self) -> int:
-        """Ctrl-C; the exit code."""
-        self.process.send_signal(signal.SIGINT)
-        return self.ended()
-
-    def ended(self) -> int:
-        code = self.process.wait(WITHIN)
-        self._reader.join()
-        return code
-
-    @property
-    def errors(self) -> str:
-        assert self.process.stderr is not None
-        return self.process.stderr.read()
-
-    def __enter__(self) -> Panel:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.ended()
-        for stream in (self.process.stdout, self.process.stderr):
-            assert stream is not None
-            stream.close()
-
-
-def run(*arguments: str) -> Ran:
-    """A command in this process, with its exit code and output."""
-    code = 0
-
-    def body() -> None:
-        nonlocal code
-        code = command_line.run(arguments)
-
-    result = CliRunner().invoke(click.Command("x", callback=body), [])
-    if result.exception is not None:
-        raise result.exception
-    return Ran(code, result.stdout, result.stderr)
-
-
-def refused(exit: Exit, *arguments: str) -> str:
-    """The one line of a command that fails in this way."""
-    ran = run(*arguments)
-    assert (ran.code, ran.out) == (exit.value, ""), ran
-    assert ran.err.startswith("tableturn: ")
-    assert len(ran.err.splitlines()) == 1
-    return ran.err
-
-
-def ok(*arguments: str) -> str:
-    ran = run(*arguments)
-    assert (ran.code, ran.err) == (0, ""), ran
-    return ran.out
 
 
 # ---------------------------------------------------------------- the bridge
@@ -189,94 +50,9 @@ def test_a_game_at_a_virtual_panel(home: Path) -> None:
     assert status["panels"][0]["held"] is False, "it was let go"
 
 
-def test_a_game_at_the_real_firmware_on_an_emulated_board(home: Path) -> None:
-    boards.firmware(2)
-    boards.emulator()
-    options = ("--buttons", "2", "--uid", "77", "--option", "rounds=1", "--option", "first_seat=1")
-    with Panel(home, *options, kind="--simulate") as panel:
-        found = panel.event("found")
-        assert (found["buttons"], found["virtual"], found["panel_uid"]) == (2, False, 77)
-        for button in (1, 2):
-            panel.lamp(button, "FREE")
-            assert panel.does("press", button=button, wait=True)["fate"] == "ACCEPTED"
-        panel.lamp(2, "SEATED")
-        assert panel.does("hold", button=1, wait=True)["fate"] == "ACCEPTED"
-        for button in (1, 2):
-            panel.lamp(button, "TURN")
-            assert panel.does("press", button=button, wait=True)["fate"] == "ACCEPTED"
-        while panel.event("turn")["status"] != "finished":
-            pass
-        assert panel.interrupted() == Exit.INTERRUPTED.value
-        assert panel.errors == ""
-
-
-def test_an_emulated_board_that_ends_by_itself_is_told(home: Path) -> None:
-    boards.firmware(2)
-    boards.emulator()
-    with Panel(home, "--buttons", "2", kind="--simulate") as panel:
-        panel.event("table")
-        for child in children(panel.process.pid):
-            os.kill(child, signal.SIGKILL)
-        assert panel.ended() == Exit.FAULT.value
-        error = json.loads(panel.errors)["error"]
-        assert (error["kind"], error["sentence"]) == ("fault", "the emulator has ended")
-
-
-def test_a_killed_bridge_leaves_no_folder_of_its_emulated_board(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    boards.firmware(2)
-    boards.emulator()
-    with TemporaryDirectory(prefix="tt ") as places:  # a blank in its name does no harm
-        monkeypatch.setenv("TMPDIR", places)
-        with Panel(home, "--buttons", "2", kind="--simulate") as panel:
-            panel.event("table")
-            assert len(list(Path(places).iterdir())) == 1
-            panel.process.kill()
-            panel.ended()
-            end = time.monotonic() + WITHIN
-            while any(Path(places).iterdir()):
-                assert time.monotonic() < end
-                time.sleep(0.01)
-
-
-@pytest.mark.parametrize("kind", ["--simulate", "--virtual"])
-def test_a_machine_without_room_for_a_panel_is_told(
-    home: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    boards.firmware()
-    boards.emulator()
-    monkeypatch.setattr(tempfile, "tempdir", str(home / "nowhere"))
-    assert "no place for the name of its port" in refused(Exit.FAULT, "panel", kind)
-    long = home / ("x" * 120)
-    long.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(long))
-    if kind == "--simulate":
-        sentence = refused(Exit.FAULT, "panel", kind)
-        assert "the panel can't be started: the path of the control socket is too long" in sentence
-    assert list(long.iterdir()) == []
-
-
 def test_a_socket_in_a_folder_that_is_not_there_is_told_without_numbers(home: Path) -> None:
     sentence = refused(Exit.USAGE, "panel", "--virtual", "--control", "/no/such/control")
     assert sentence.endswith("/no/such/control can't be a socket: there is no folder /no/such\n")
-
-
-def test_an_emulated_board_whose_program_crashes_is_told(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    boards.emulator()
-    elf = boards.crashing(home)
-    monkeypatch.setattr(building, "firmware", lambda *_, **__: elf)
-    ran = run("panel", "--simulate", "--buttons", "2")
-    assert ran.code not in (0, Exit.INTERRUPTED.value)
-    assert "the board's program has crashed: opcode" in ran.err
-
-
-def children(pid: int) -> list[int]:
-    """The processes that a process has started."""
-    tasks = Path(f"/proc/{pid}/task")
-    return [int(one) for task in tasks.iterdir() for one in (task / "children").read_text().split()]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
@@ -488,21 +264,6 @@ def test_missing_parts_are_named_with_what_installs_them(
         assert (ran.code, ran.out) == (Exit.NOT_INSTALLED.value, "")
         assert ran.err.endswith("pip install 'tableturn[bridge]'\n")
     assert tableturn("panel", "--help").code == 0
-
-
-def test_without_sources_or_compilers_nothing_is_simulated(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(building, "AVR", building.Tools(("no-such-compiler",), (), ()))
-    monkeypatch.setattr(building, "BUILT", home / "built")
-    monkeypatch.setenv("AVR_CC", "no-such-compiler")
-    sentence = refused(Exit.NOT_INSTALLED, "panel", "--simulate")
-    assert "without no-such-compiler" in sentence
-    assert "apt-get install" in sentence
-    monkeypatch.setattr(building, "SOURCES", home / "nowhere")
-    sentence = refused(Exit.NOT_INSTALLED, "panel", "--simulate")
-    assert "get the project's sources" in sentence
-    assert "--virtual" in sentence
 
 
 # ---------------------------------------------------------------- on a terminal
